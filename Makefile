@@ -1,0 +1,47 @@
+# Every target sets up what it needs in .venv, once: the two stamps below depend on the pins and on pyproject.toml.
+PYTHON ?= python3
+BIN := .venv/bin
+CORE := .venv/.core
+DEV := .venv/.dev
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: help setup reproduce test check bench docs figures clean
+.DEFAULT_GOAL := help
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+setup: $(DEV)  ## make .venv with everything a developer needs
+
+reproduce: $(CORE)  ## the main job: exact risks beside two Monte Carlo estimates, into results/
+	$(BIN)/descant reproduce --out results
+
+test: $(DEV)  ## run the tests
+	$(BIN)/python -m pytest
+
+check: $(DEV)  ## ruff, pyright, and a strict build of the documentation
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/mkdocs build --strict --quiet
+
+bench: $(DEV)  ## benchmarks; each prints a ratio
+	$(BIN)/python -m benchmarks
+
+docs: $(DEV)  ## build the documentation into site/
+	$(BIN)/mkdocs build --strict
+
+figures: $(CORE)  ## draw the README's picture again
+	$(BIN)/python docs/figures/heads.py
+
+clean:  ## remove .venv and everything that was built
+	rm -rf .venv site dist results .pytest_cache .ruff_cache .hypothesis
+
+$(CORE): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(PIP) --editable .
+	touch $@
+
+$(DEV): $(CORE)
+	$(PIP) --editable '.[dev,docs]'
+	touch $@

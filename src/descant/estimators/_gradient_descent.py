@@ -1,0 +1,152 @@
+"""Gradient descent on the context's squared loss, (1 / 2n) sum_i (<w, x_i> - y_i)^2."""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from .. import _check
+from .._predictor import AbstractLinearPredictor
+from ..tasks import Moments
+
+
+def negative_gradient(moments: Moments, w: Float[Array, " d"]) -> Float[Array, " d"]:
+    """-grad of (1 / 2n) |X w - y|^2."""
+    return (moments.xy - moments.xx @ w) / moments.n
+
+
+class GD(AbstractLinearPredictor):
+    """k steps of gradient descent from `start`: w <- w - step * grad, one step size per step.
+
+    Equals one-step GD(0) of the initial-guess paper for k = 1 and start = 0, and GD(w0) for start = w0.
+    """
+
+    start: Float[Array, " d"]
+    steps: Float[Array, " k"]
+
+    def __init__(self, start, steps):
+        """`steps` are the k step sizes."""
+        self.start = jnp.asarray(start, dtype=float)
+        self.steps = jnp.asarray(steps, dtype=float)
+
+    def __check_init__(self):
+        if self.start.ndim != 1 or self.steps.ndim != 1:
+            raise ValueError(
+                f"start and steps have shapes {self.start.shape} and {self.steps.shape}; "
+                "expected a vector of d numbers and a list of k step sizes."
+            )
+        _check.finite("start", self.start)
+        _check.finite("steps", self.steps)
+
+    def weights(self, moments: Moments) -> Float[Array, " d"]:
+        """The iterate after the last step."""
+
+        def step(w, size):
+            return w + size * negative_gradient(moments, w), None
+
+        return jax.lax.scan(step, self.start, self.steps)[0]
+
+
+class PreconditionedGD(AbstractLinearPredictor):
+    """One step from zero with a matrix for a step size: w = Gamma X^T y / n. Called GD-0 in the LTB paper."""
+
+    gamma: Float[Array, "d d"]
+
+    def __init__(self, gamma):
+        self.gamma = jnp.asarray(gamma, dtype=float)
+
+    def __check_init__(self):
+        _check_square("gamma", self.gamma)
+
+    def weights(self, moments: Moments) -> Float[Array, " d"]:
+        """Gamma X^T y / n."""
+        return self.gamma @ moments.xy / moments.n
+
+
+class GDBeta(AbstractLinearPredictor):
+    """One preconditioned step from a learnt start: w = beta - Gamma X^T (X beta - y) / n.
+
+    GD-beta of Zhang, Wu and Bartlett (2024), equation of their section 5; also one-step GD from w0 = beta of the
+    initial-guess paper. It is the best predictor that is affine in the context's Gram matrix.
+    """
+
+    beta: Float[Array, " d"]
+    gamma: Float[Array, "d d"]
+
+    def __init__(self, beta, gamma):
+        self.beta = jnp.asarray(beta, dtype=float)
+        self.gamma = jnp.asarray(gamma, dtype=float)
+
+    def __check_init__(self):
+        _check_square("gamma", self.gamma)
+        _check.shape("beta", self.beta, self.gamma.shape[:1], f"gamma has shape {self.gamma.shape}")
+        _check.finite("beta", self.beta)
+
+    def weights(self, moments: Moments) -> Float[Array, " d"]:
+        """beta plus the preconditioned step."""
+        return self.beta + self.gamma @ negative_gradient(moments, self.beta)
+
+
+class GDPlusPlus(AbstractLinearPredictor):
+    """GD++ with k layers: every layer takes a gradient step and preconditions the inputs for the next.
+
+    With X^T X and X^T y of the original tokens and M = I, w = 0 at the start, layer l does
+
+        w <- w + step_l M (X^T y - X^T X w),    x_i <- (I - contraction_l X_l^T X_l) x_i,  where x_i of layer l is M x_i.
+
+    This is the GD++ linear transformer of von Oswald et al. with w_xx = -contraction_l and w_yx = -step_l: sums over the
+    context, not means. It is w = f(X^T X) X^T y with a polynomial f, hence linear in the labels.
+    """
+
+    steps: Float[Array, " k"]
+    contractions: Float[Array, " k"]
+
+    def __init__(self, steps, contractions):
+        self.steps = jnp.asarray(steps, dtype=float)
+        self.contractions = jnp.asarray(contractions, dtype=float)
+
+    def __check_init__(self):
+        if self.steps.ndim != 1:
+            raise ValueError(f"steps has shape {self.steps.shape}; expected a list of k numbers.")
+        _check.shape("contractions", self.contractions, self.steps.shape, "each layer has one of each")
+        _check.finite("steps", self.steps)
+        _check.finite("contractions", self.contractions)
+
+    @classmethod
+    def preconditioned(cls, layers: int, smallest: float, largest: float) -> "GDPlusPlus":
+        """The network of Theorem 5.1 for eigenvalues of X^T X in [smallest, largest]: precondition, then one step.
+
+        Every layer but the last maps an eigenvalue e to e (1 - e / (3 top))^2, where top is the largest eigenvalue that
+        layer can meet; the map rises up to top, so the next top is (4/9) of it. The last layer takes the best single
+        step for the range that is left.
+        """
+        _check.size("layers", layers)
+        if not 0 < smallest <= largest:
+            raise ValueError(f"smallest is {smallest}, largest is {largest}; expected 0 < smallest <= largest.")
+        contractions = []
+        for _ in range(layers - 1):
+            contraction = 1 / (3 * largest)
+            contractions.append(contraction)
+            smallest, largest = smallest * (1 - contraction * smallest) ** 2, 4 / 9 * largest
+        return cls([0.0] * (layers - 1) + [2 / (smallest + largest)], [*contractions, 0.0])
+
+    def weights(self, moments: Moments) -> Float[Array, " d"]:
+        """The weight vector after the last layer."""
+
+        def layer(carry, sizes):
+            w, m = carry
+            step, contraction = sizes
+            # M is a polynomial in X^T X, so the layer's own X_l^T X_l is M X^T X M.
+            w_next = w + step * (m @ (m @ (moments.xy - moments.xx @ w)))
+            m_next = m - contraction * (m @ moments.xx @ m) @ m
+            return (w_next, m_next), None
+
+        start = (jnp.zeros_like(moments.xy), jnp.eye(moments.d, dtype=moments.gram.dtype))
+        return jax.lax.scan(layer, start, (self.steps, self.contractions))[0][0]
+
+
+def _check_square(name: str, matrix: Float[Array, "..."]) -> None:
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"{name} has shape {matrix.shape}; expected a square matrix.")
+    _check.finite(name, matrix)
+
+

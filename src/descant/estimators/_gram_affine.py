@@ -1,0 +1,52 @@
+"""Everything one layer of linear attention can compute, in merged form."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from .. import _check
+from .._predictor import AbstractLinearPredictor, AbstractPredictor
+from ..tasks import Moments, Prompt
+
+
+class GramAffine(AbstractLinearPredictor):
+    """Weights that are affine in the Gram matrix: w_l = offset_l + <tensor_l, G / n>.
+
+    One layer of linear attention with any number of heads, its query masked, is of this form: with heads (v_h, U_h) and
+    the query token (x_query, 0), tensor_l = sum_h v_h (column l of U_h)^T. The offset is what a trainable initial guess
+    or a linear MLP adds. Only the symmetric part of each tensor_l matters.
+    """
+
+    offset: Float[Array, " d"]
+    tensor: Float[Array, "d d+1 d+1"]
+
+    def __init__(self, offset, tensor):
+        self.offset = jnp.asarray(offset, dtype=float)
+        self.tensor = jnp.asarray(tensor, dtype=float)
+
+    def __check_init__(self):
+        if self.offset.ndim != 1:
+            raise ValueError(f"offset has shape {self.offset.shape}; expected a vector of d numbers.")
+        d = self.offset.shape[0]
+        _check.shape("tensor", self.tensor, (d, d + 1, d + 1), f"offset has d = {d} entries")
+        _check.finite("offset", self.offset)
+        _check.finite("tensor", self.tensor)
+
+    def weights(self, moments: Moments) -> Float[Array, " d"]:
+        """offset + <tensor, G / n>."""
+        return self.offset + jnp.einsum("lij,ij->l", self.tensor, moments.gram) / moments.n
+
+
+class AttendingGramAffine(AbstractPredictor):
+    """The same layer when the query token (x_query, 0) attends to itself too: G becomes G + e_query e_query^T.
+
+    The prediction is then a cubic polynomial in the query, so there is no weight vector.
+    """
+
+    masked: GramAffine
+
+    def __call__(self, prompt: Prompt) -> Float[Array, ""]:
+        """Predict with the query's own token in the sum."""
+        own = jnp.einsum("lij,l,i,j->", self.masked.tensor[:, :-1, :-1], *[prompt.x_query] * 3)
+        return self.masked(prompt) + own / prompt.n
+
+

@@ -1,0 +1,29 @@
+"""The two ends of the scale: know nothing, believe the data."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from .._linalg import rank_tolerance, safe_reciprocal
+from .._predictor import AbstractLinearPredictor
+from ..tasks import Moments
+
+
+class Zero(AbstractLinearPredictor):
+    """Always predicts 0. Its risk is E <w, x_query>^2, the size of the signal."""
+
+    def weights(self, moments: Moments) -> Float[Array, " d"]:
+        """The zero vector."""
+        return jnp.zeros_like(moments.xy)
+
+
+class OLS(AbstractLinearPredictor):
+    """Ordinary least squares; with fewer tokens than dimensions, the solution of least norm.
+
+    Equals `numpy.linalg.lstsq(x, y)` and scikit-learn's `LinearRegression(fit_intercept=False)`.
+    """
+
+    def weights(self, moments: Moments) -> Float[Array, " d"]:
+        """(X^T X)^+ X^T y."""
+        eigenvalues, vectors = jnp.linalg.eigh(moments.xx)
+        inverse = safe_reciprocal(eigenvalues, eigenvalues > rank_tolerance(eigenvalues))
+        return vectors @ (inverse * (vectors.T @ moments.xy))

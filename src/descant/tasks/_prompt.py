@@ -1,0 +1,82 @@
+"""A prompt in token space, and what is left of it in moment space."""
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from .. import _check
+
+
+class Moments(eqx.Module):
+    """All that a query-masked linear transformer sees of a context: G = sum_i e_i e_i^T with tokens e_i = (x_i, y_i).
+
+    `w` and `sigma` are the hidden task and noise level, known only when the moments were sampled.
+    """
+
+    gram: Float[Array, "d+1 d+1"]
+    n: int = eqx.field(static=True)
+    w: Float[Array, " d"] | None = None
+    sigma: Float[Array, ""] | None = None
+
+    @property
+    def d(self) -> int:
+        """Input dimension."""
+        return self.gram.shape[-1] - 1
+
+    @property
+    def xx(self) -> Float[Array, "d d"]:
+        """X^T X."""
+        return self.gram[:-1, :-1]
+
+    @property
+    def xy(self) -> Float[Array, " d"]:
+        """X^T y."""
+        return self.gram[:-1, -1]
+
+    @property
+    def yy(self) -> Float[Array, ""]:
+        """y^T y."""
+        return self.gram[-1, -1]
+
+
+def join_gram(
+    xx: Float[Array, "d d"], xy: Float[Array, " d"], yy: Float[Array, ""]
+) -> Float[Array, "d+1 d+1"]:
+    """Put the blocks X^T X, X^T y and y^T y together to the Gram matrix of the tokens."""
+    return jnp.block([[xx, xy[:, None]], [xy[None, :], yy[None, None]]])
+
+
+class Prompt(eqx.Module):
+    """A context of n labelled inputs and a query; `w`, `sigma` and `y_query` are hidden, known only when sampled.
+
+    `y_query` is `<w, x_query>`, without label noise.
+    """
+
+    x: Float[Array, "n d"]
+    y: Float[Array, " n"]
+    x_query: Float[Array, " d"]
+    w: Float[Array, " d"] | None = None
+    sigma: Float[Array, ""] | None = None
+    y_query: Float[Array, ""] | None = None
+
+    def __check_init__(self):
+        if self.x.ndim != 2:
+            raise ValueError(f"x has shape {self.x.shape}; expected (n, d). Map over batches of prompts with jax.vmap.")
+        n, d = self.x.shape
+        _check.shape("y", self.y, (n,), f"x has n = {n} rows")
+        _check.shape("x_query", self.x_query, (d,), f"x has d = {d} columns")
+
+    @property
+    def n(self) -> int:
+        """Context length."""
+        return self.x.shape[-2]
+
+    @property
+    def d(self) -> int:
+        """Input dimension."""
+        return self.x.shape[-1]
+
+    def moments(self) -> Moments:
+        """The Gram matrix of the context's tokens."""
+        gram = join_gram(self.x.T @ self.x, self.x.T @ self.y, self.y @ self.y)
+        return Moments(gram, self.n, self.w, self.sigma)

@@ -1,0 +1,88 @@
+"""In-context linear regression: the law of prompts that every paper here studies."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from .. import _check
+from .._linalg import psd_root
+from ._inputs import AbstractInputs, GaussianInputs
+from ._noise import AbstractNoise, FixedNoise
+from ._posterior import Posterior, known_noise_posterior, mixture_posterior
+from ._prior import GaussianPrior
+from ._prompt import Moments, Prompt
+from ._wishart import bartlett_gram
+
+
+class LinearRegression(eqx.Module):
+    """Prompts of n labelled inputs: w ~ prior, x_i ~ inputs, y_i = <w, x_i> + sigma N(0, 1), one sigma ~ noise a prompt.
+
+    Left out, the prior is N(0, I), the inputs are N(0, I), and there is no noise. Sampling is written for one prompt;
+    batch it with `jax.vmap` over keys.
+
+    >>> import jax
+    >>> task = LinearRegression(d=3, n=8, noise=FixedNoise(0.5))
+    >>> prompts = jax.vmap(lambda key: task.sample(key=key))(jax.random.split(jax.random.key(0), 100))
+    >>> prompts.x.shape
+    (100, 8, 3)
+    """
+
+    d: int = eqx.field(static=True)
+    n: int = eqx.field(static=True)
+    prior: GaussianPrior
+    inputs: AbstractInputs
+    noise: AbstractNoise
+
+    def __init__(
+        self,
+        d: int,
+        n: int,
+        prior: GaussianPrior | None = None,
+        inputs: AbstractInputs | None = None,
+        noise: AbstractNoise | None = None,
+    ):
+        _check.size("d", d)
+        _check.size("n", n)
+        self.d = d
+        self.n = n
+        self.prior = GaussianPrior.isotropic(d) if prior is None else prior
+        self.inputs = GaussianInputs.isotropic(d) if inputs is None else inputs
+        self.noise = FixedNoise(0.0) if noise is None else noise
+
+    def __check_init__(self):
+        _check.shape("prior.mean", self.prior.mean, (self.d,), f"d = {self.d}")
+        self.inputs.check(self.d)
+
+    def sample(self, *, key: PRNGKeyArray) -> Prompt:
+        """Draw a prompt, with its hidden task, noise level and noiseless query label."""
+        key_w, key_sigma, key_x, key_noise, key_query = jax.random.split(key, 5)
+        w = self.prior.sample(key=key_w)
+        sigma = self.noise.sample(key=key_sigma)
+        x = self.inputs.sample(self.n, self.d, key=key_x)
+        y = x @ w + sigma * jax.random.normal(key_noise, (self.n,))
+        x_query = self.inputs.sample(1, self.d, key=key_query)[0]
+        return Prompt(x, y, x_query, w, sigma, x_query @ w)
+
+    def sample_moments(self, *, key: PRNGKeyArray) -> Moments:
+        """Draw the moments of a context: without tokens for Gaussian inputs and n > d, from tokens otherwise."""
+        if not isinstance(self.inputs, GaussianInputs) or self.n <= self.d:
+            return self.sample(key=key).moments()
+        key_w, key_sigma, key_gram = jax.random.split(key, 3)
+        w = self.prior.sample(key=key_w)
+        sigma = self.noise.sample(key=key_sigma)
+        gram = bartlett_gram(w, sigma, psd_root(self.inputs.cov), self.n, key=key_gram)
+        return Moments(gram, self.n, w, sigma)
+
+    def posterior(self, moments: Moments, sigma: Float[Array, ""] | None = None) -> Posterior:
+        """The posterior of w given a context; with `sigma`, given the prompt's noise level too (then it is Gaussian)."""
+        _check.shape("moments.gram", moments.gram, (self.d + 1, self.d + 1), f"d = {self.d}")
+        if sigma is not None:
+            return known_noise_posterior(self.prior, moments, sigma)
+        if isinstance(self.noise, FixedNoise):
+            return known_noise_posterior(self.prior, moments, self.noise.sigma)
+        return mixture_posterior(self.prior, self.noise, moments)
+
+    def error_norm(self, difference: Float[Array, " d"]) -> Float[Array, ""]:
+        """E <difference, x_query>^2: what an error in the weight vector costs."""
+        return difference @ self.inputs.second_moment(self.d) @ difference
