@@ -1,0 +1,56 @@
+"""Descant: descent by attention, a laboratory for in-context learning by linear attention.
+
+Names are loaded when they are first used: `import descant` alone doesn't import JAX.
+"""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import estimators as estimators, measure as measure, tasks as tasks, theory as theory
+    from .measure import Risk as Risk, best as best, risk as risk
+    from .tasks import (
+        CategoricalNoise as CategoricalNoise,
+        FixedNoise as FixedNoise,
+        GaussianInputs as GaussianInputs,
+        GaussianPrior as GaussianPrior,
+        LinearRegression as LinearRegression,
+        Moments as Moments,
+        Prompt as Prompt,
+        UniformInputs as UniformInputs,
+        UniformNoise as UniformNoise,
+    )
+
+__version__ = version("descant")
+
+_ROOMS = ("estimators", "measure", "tasks", "theory")
+_HOME = {
+    **dict.fromkeys(("Risk", "best", "risk"), "measure"),
+    **dict.fromkeys(
+        (
+            "CategoricalNoise",
+            "FixedNoise",
+            "GaussianInputs",
+            "GaussianPrior",
+            "LinearRegression",
+            "Moments",
+            "Prompt",
+            "UniformInputs",
+            "UniformNoise",
+        ),
+        "tasks",
+    ),
+}
+
+
+def __getattr__(name: str):
+    if name in _ROOMS:
+        return import_module(f"{__name__}.{name}")
+    if name in _HOME:
+        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_ROOMS, *_HOME])

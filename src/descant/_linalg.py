@@ -1,9 +1,51 @@
 """Square roots, spectra and inverses of covariances that may be rank deficient."""
 
+import jax
 import jax.numpy as jnp
+from jax.custom_batching import custom_vmap
 from jaxtyping import Array, Float
 
 Matrix = Float[Array, "d d"]
+
+
+@custom_vmap
+def _eigh(matrix: Matrix) -> tuple[Float[Array, " d"], Matrix]:
+    values, vectors = jnp.linalg.eigh(matrix)
+    return values, vectors
+
+
+@_eigh.def_vmap
+def _(size, batched, matrices):
+    del size, batched
+
+    def one_by_one(matrices):
+        return jax.lax.map(_eigh, matrices)
+
+    def at_once(matrices):
+        values, vectors = jnp.linalg.eigh(matrices)
+        return values, vectors
+
+    return jax.lax.platform_dependent(matrices, cpu=one_by_one, default=at_once), (True, True)
+
+
+@jax.custom_jvp
+def eigh(matrix: Matrix) -> tuple[Float[Array, " d"], Matrix]:
+    """Eigenvalues, rising, and eigenvectors of a symmetric matrix: `jax.numpy.linalg.eigh`, safe under `vmap` on a CPU.
+
+    jaxlib (seen in 0.10.2) splits a batched LAPACK call over the very thread pool that it runs in, and waits there. Two
+    such calls in one program occupy both threads of a two-core machine, and wait forever. Here a batch is a loop of
+    single calls, which never wait; for the small matrices of this library that costs no time.
+    """
+    return _eigh(matrix)
+
+
+@eigh.defjvp
+def _(primals, tangents):
+    (values, vectors), (change,) = eigh(*primals), tangents
+    rotated = vectors.T @ change @ vectors
+    apart = values[None, :] - values[:, None]
+    turn = rotated * safe_reciprocal(apart, apart != 0)
+    return (values, vectors), (jnp.diagonal(rotated), vectors @ turn)
 
 
 def rank_tolerance(eigenvalues: Float[Array, " d"]) -> Float[Array, ""]:
@@ -13,7 +55,7 @@ def rank_tolerance(eigenvalues: Float[Array, " d"]) -> Float[Array, ""]:
 
 def psd_root(cov: Matrix) -> Matrix:
     """The symmetric R with R R = cov, for a positive semi-definite cov. Equals `scipy.linalg.sqrtm` where that is real."""
-    values, vectors = jnp.linalg.eigh(cov)
+    values, vectors = eigh(cov)
     return (vectors * jnp.sqrt(jnp.maximum(values, 0.0))) @ vectors.T
 
 

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .._linalg import rank_tolerance, safe_reciprocal
+from .._linalg import eigh, rank_tolerance, safe_reciprocal
 from .._predictor import AbstractLinearPredictor
 from ..tasks import Moments
 
@@ -24,6 +24,6 @@ class OLS(AbstractLinearPredictor):
 
     def weights(self, moments: Moments) -> Float[Array, " d"]:
         """(X^T X)^+ X^T y."""
-        eigenvalues, vectors = jnp.linalg.eigh(moments.xx)
+        eigenvalues, vectors = eigh(moments.xx)
         inverse = safe_reciprocal(eigenvalues, eigenvalues > rank_tolerance(eigenvalues))
         return vectors @ (inverse * (vectors.T @ moments.xy))

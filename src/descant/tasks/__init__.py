@@ -11,6 +11,7 @@ from ._noise import (
     CategoricalNoise as CategoricalNoise,
     FixedNoise as FixedNoise,
     UniformNoise as UniformNoise,
+    parse_noise as parse_noise,
 )
 from ._posterior import Posterior as Posterior
 from ._prior import GaussianPrior as GaussianPrior

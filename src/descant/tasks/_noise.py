@@ -144,3 +144,25 @@ class UniformNoise(AbstractNoise):
 
         t, log_weights, log_check = peak_panels(log_density, top)
         return NoiseNodes(jnp.exp(t), log_weights + t - top, log_check + t - top)
+
+
+def parse_noise(spec: str) -> AbstractNoise:
+    """The law that a short text means: `0.5` one level, `uniform:5` levels from U(0, 5), `1,3` either of two levels.
+
+    >>> parse_noise("1,3").moment(2)
+    Array(5., dtype=float64)
+    """
+    expected = "expected a level such as 0.5, a uniform law such as uniform:5, or a list of levels such as 1,3"
+    kind, colon, top = spec.partition(":")
+    numbers = top if colon else spec
+    try:
+        levels = [float(part) for part in numbers.split(",")]
+    except ValueError:
+        levels = []
+    if not levels or (colon and (kind != "uniform" or len(levels) > 1)):
+        raise ValueError(f"noise is {spec!r}; {expected}.")
+    _check.not_negative("noise", levels if len(levels) > 1 else levels[0])
+    if colon:
+        # U(0, 0) is how the papers' tables write "no noise".
+        return UniformNoise(levels[0]) if levels[0] > 0 else FixedNoise(0.0)
+    return CategoricalNoise(levels) if len(levels) > 1 else FixedNoise(levels[0])

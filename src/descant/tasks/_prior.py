@@ -34,4 +34,8 @@ class GaussianPrior(eqx.Module):
 
     def sample(self, *, key: PRNGKeyArray) -> Float[Array, " d"]:
         """Draw a task vector."""
-        return self.mean + psd_root(self.cov) @ jax.random.normal(key, self.mean.shape)
+        return self.place(jax.random.normal(key, self.mean.shape))
+
+    def place(self, normal: Float[Array, " d"]) -> Float[Array, " d"]:
+        """The task vector that d standard normal numbers stand for."""
+        return self.mean + psd_root(self.cov) @ normal

@@ -2,7 +2,6 @@
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
@@ -12,7 +11,7 @@ from ._noise import AbstractNoise, FixedNoise
 from ._posterior import Posterior, known_noise_posterior, mixture_posterior
 from ._prior import GaussianPrior
 from ._prompt import Moments, Prompt
-from ._wishart import bartlett_gram
+from ._wishart import bartlett_freedoms, bartlett_gram, bartlett_normals
 
 
 class LinearRegression(eqx.Module):
@@ -56,22 +55,24 @@ class LinearRegression(eqx.Module):
 
     def sample(self, *, key: PRNGKeyArray) -> Prompt:
         """Draw a prompt, with its hidden task, noise level and noiseless query label."""
-        key_w, key_sigma, key_x, key_noise, key_query = jax.random.split(key, 5)
-        w = self.prior.sample(key=key_w)
-        sigma = self.noise.sample(key=key_sigma)
-        x = self.inputs.sample(self.n, self.d, key=key_x)
-        y = x @ w + sigma * jax.random.normal(key_noise, (self.n,))
-        x_query = self.inputs.sample(1, self.d, key=key_query)[0]
-        return Prompt(x, y, x_query, w, sigma, x_query @ w)
+        # Few draws of many numbers: every call of a random function adds half a second to the compilation.
+        key_inputs, key_normal, key_sigma = jax.random.split(key, 3)
+        x = self.inputs.sample(self.n + 1, self.d, key=key_inputs)
+        normal = jax.random.normal(key_normal, (self.d + self.n,))
+        w, sigma = self.prior.place(normal[: self.d]), self.noise.sample(key=key_sigma)
+        labels = x @ w
+        y = labels[:-1] + sigma * normal[self.d :]
+        return Prompt(x[:-1], y, x[-1], w, sigma, labels[-1])
 
     def sample_moments(self, *, key: PRNGKeyArray) -> Moments:
         """Draw the moments of a context: without tokens for Gaussian inputs and n > d, from tokens otherwise."""
         if not isinstance(self.inputs, GaussianInputs) or self.n <= self.d:
             return self.sample(key=key).moments()
-        key_w, key_sigma, key_gram = jax.random.split(key, 3)
-        w = self.prior.sample(key=key_w)
-        sigma = self.noise.sample(key=key_sigma)
-        gram = bartlett_gram(w, sigma, psd_root(self.inputs.cov), self.n, key=key_gram)
+        key_normal, key_chi, key_sigma = jax.random.split(key, 3)
+        normal = jax.random.normal(key_normal, (self.d + bartlett_normals(self.d),))
+        chi_squares = jax.random.chisquare(key_chi, bartlett_freedoms(self.d, self.n), dtype=float)
+        w, sigma = self.prior.place(normal[: self.d]), self.noise.sample(key=key_sigma)
+        gram = bartlett_gram(w, sigma, psd_root(self.inputs.cov), normal[self.d :], chi_squares)
         return Moments(gram, self.n, w, sigma)
 
     def posterior(self, moments: Moments, sigma: Float[Array, ""] | None = None) -> Posterior:

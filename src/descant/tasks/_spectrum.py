@@ -5,7 +5,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from .._linalg import psd_root, rank_tolerance, safe_reciprocal
+from .._linalg import eigh, psd_root, rank_tolerance, safe_reciprocal
 from ._prior import GaussianPrior
 from ._prompt import Moments
 
@@ -33,7 +33,7 @@ class Spectrum(NamedTuple):
         xy = moments.xy - moments.xx @ prior.mean
         # y - X mean, squared and summed.
         yy = moments.yy - prior.mean @ (moments.xy + xy)
-        eigenvalues, vectors = jnp.linalg.eigh(root @ moments.xx @ root)
+        eigenvalues, vectors = eigh(root @ moments.xx @ root)
         nonzero = eigenvalues > rank_tolerance(eigenvalues)
         eigenvalues = jnp.where(nonzero, eigenvalues, 0.0)
         slope = jnp.where(nonzero, vectors.T @ (root @ xy), 0.0)

@@ -1,0 +1,54 @@
+"""Means over random draws with their standard errors, in bounded memory and on all cores."""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, PRNGKeyArray
+
+from . import _check
+
+# Draws that are held at once: small enough for the caches, large enough to hide what a call costs.
+CHUNK = 4096
+
+
+@eqx.filter_jit
+def _chunk_statistics(statistic: Callable, subject: Any, key: PRNGKeyArray, index: Array, chunk: int):
+    keys = jax.random.split(jax.random.fold_in(key, index), chunk)
+    values = jax.vmap(statistic, in_axes=(None, 0))(subject, keys)
+    mean = jnp.mean(values, axis=0)
+    return mean, jnp.sum((values - mean) ** 2, axis=0)
+
+
+def mean_over_keys(
+    statistic: Callable[[Any, PRNGKeyArray], Array], subject: Any, key: PRNGKeyArray, samples: int, chunk: int = CHUNK
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard error of `statistic(subject, key)` over independent keys, entry by entry.
+
+    `statistic` should be a function of a module, not a closure: the compiled program is kept per statistic and per
+    structure of the subject, and serves every subject of the same shapes. The number of samples is rounded up to whole
+    chunks. Sums of squares are merged about each chunk's own mean (Chan's formula), because a plain sum of squares
+    loses the spread of many nearly equal values.
+    """
+    _check.size("samples", samples, least=2)
+    chunk = min(chunk, samples)
+    chunks = -(-samples // chunk)
+
+    def run(index: int) -> tuple[np.ndarray, np.ndarray]:
+        mean, squares = _chunk_statistics(statistic, subject, key, jnp.asarray(index), chunk)
+        return np.asarray(mean), np.asarray(squares)
+
+    # The first chunk compiles. The others run side by side: XLA keeps one core busy with work of this size.
+    results = [run(0)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        results += pool.map(run, range(1, chunks))
+    means, squares = (np.array(part) for part in zip(*results, strict=True))
+    total = chunks * chunk
+    mean = means.mean(axis=0)
+    spread = squares.sum(axis=0) + chunk * ((means - mean) ** 2).sum(axis=0)
+    return mean, np.sqrt(spread / (total - 1) / total)

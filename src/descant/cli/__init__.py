@@ -1,0 +1,44 @@
+"""The command line. Nothing heavy is imported before the arguments are parsed."""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from cyclopts import App, CycloptsError
+
+from .. import __version__
+from ._reproduce import reproduce
+from ._risk import risk
+
+app = App(
+    name="descant",
+    help="Descent by attention: a laboratory for in-context learning by linear attention.",
+    version=__version__,
+    result_action="return_int_as_exit_code_else_zero",
+)
+app.command(risk)
+app.command(reproduce)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command; a user's mistake is one sentence on stderr and exit status 2, never a traceback."""
+    # Compiling takes longer than computing: keep compiled programs between commands, as JAX reads it from these.
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "descant" / "xla"
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
+    try:
+        status = app(arguments, print_error=False, exit_on_error=False)
+    except CycloptsError as error:
+        status = _complain(str(error))
+    except ValueError as error:
+        status = _complain(str(error))
+    except KeyboardInterrupt:
+        print("descant: interrupted; the same command goes on from here.", file=sys.stderr)
+        status = 130
+    sys.exit(status)
+
+
+def _complain(sentence: str) -> int:
+    print("descant: " + " ".join(sentence.split()), file=sys.stderr)
+    return 2

@@ -1,0 +1,115 @@
+"""`descant risk`: the in-context risk of one predictor on one task."""
+
+import json
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from ._task import TaskFlags
+
+if TYPE_CHECKING:
+    from ..measure import Risk
+
+REFERENCES = ("bayes", "ridge", "zero")
+
+
+def risk(
+    name: str,
+    /,
+    *,
+    task: Annotated[TaskFlags, Parameter(name="*")],
+    heads: int | None = None,
+    query_masked: Annotated[bool, Parameter(negative="--query-attends")] = True,
+    method: Literal["auto", "exact", "moments", "tokens"] = "auto",
+    samples: int = 32_768,
+    seed: int = 0,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
+    """Print the in-context risk E (prediction - <w, x>)^2 of a predictor; for a class, of its best member.
+
+    Exact where a closed form exists, otherwise an estimate with its standard error. The query's own label noise is not
+    counted. "Adjusted" is the risk less that of the oracle ridge, which is told the noise level of each prompt.
+
+    Parameters
+    ----------
+    name
+        zero, ols, gd (one step from zero, scalar step size), preconditioned-gd (one step from zero, any matrix),
+        gd-beta, ridge (the oracle), const-ridge, ada-ridge, tuned-ridge, bayes, lsa, multi-head-lsa, yq-lsa or ltb.
+    heads
+        Heads of multi-head-lsa; d + 1 if left out, more never help.
+    query_masked
+        Whether the query's own token is left out of the keys and values of an attention.
+    method
+        exact (closed form), moments (Monte Carlo over Gram matrices), tokens (over prompts), or auto, the first possible.
+    samples
+        Contexts to draw where the risk is estimated.
+    seed
+        Seed of the draws.
+    json
+        Print one JSON object instead of a table.
+    """
+    import jax
+
+    from ..measure import best, risk as measure
+
+    built = task.build()
+    predictor = best(name, built, heads=heads, query_masked=query_masked)
+    key = jax.random.key(seed)
+    found = measure(predictor, built, method, samples=samples, key=key)
+    if json:
+        print(_as_json(name, found, task, heads, query_masked))
+        return
+    rows = [(name, found)]
+    for reference in REFERENCES:
+        if reference != name:
+            rows.append((reference, measure(best(reference, built), built, samples=samples, key=key)))
+    _print_table(task.in_words(), rows)
+
+
+def _as_json(name: str, found: "Risk", task: TaskFlags, heads: int | None, query_masked: bool) -> str:
+    result: dict[str, Any] = {
+        "name": name,
+        "risk": found.value,
+        "standard_error": found.standard_error,
+        "method": found.method,
+        "adjusted": found.adjusted,
+        "adjusted_standard_error": found.adjusted_error,
+        "task": asdict(task),
+    }
+    if name == "multi-head-lsa":
+        result["heads"] = task.d + 1 if heads is None else heads
+    if not query_masked:
+        result["query_masked"] = False
+    # JSON has no infinity (the risk of least squares can be): a string that every language's float parser takes.
+    return json.dumps({key: _finite(value) for key, value in result.items()})
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+    return value
+
+
+def _print_table(title: str, rows: "list[tuple[str, Risk]]") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", caption_justify="left")
+    table.caption = "risk: E (prediction - <w, x>)²; adjusted: less the oracle ridge's; ±: standard error"
+    table.add_column("predictor")
+    for column in ("risk", "±", "adjusted", "±"):
+        table.add_column(column, justify="right")
+    table.add_column("method")
+    for index, (name, found) in enumerate(rows):
+        cells = (
+            name,
+            f"{found.value:.6g}",
+            "exact" if found.standard_error == 0 else f"{found.standard_error:.2g}",
+            f"{found.adjusted:.6g}",
+            "exact" if found.adjusted_error == 0 else f"{found.adjusted_error:.2g}",
+            found.method,
+        )
+        table.add_row(*cells, style="bold" if index == 0 else "dim", end_section=index == 0)
+    Console().print(table)

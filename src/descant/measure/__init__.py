@@ -1,0 +1,6 @@
+"""Risks: of any predictor on any task, and of the best member of each class."""
+
+from .. import _precision as _precision
+from ._best import ATTENTION as ATTENTION, NAMES as NAMES, best as best
+from ._exact import exact_risk as exact_risk
+from ._risk import Method as Method, Risk as Risk, risk as risk

@@ -1,0 +1,124 @@
+"""Every name's risk on four tasks, three ways: exact, over moments, over tokens."""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import equinox as eqx
+import jax
+
+from .._disk import write_whole
+from ..measure import NAMES, best, exact_risk, risk
+from ..tasks import (
+    CategoricalNoise,
+    GaussianInputs,
+    GaussianPrior,
+    LinearRegression,
+    UniformNoise,
+)
+
+# An estimate this close to the exact value, relative to the size of the signal, differs from it by rounding alone.
+ROUNDING = 1e-12
+
+
+def four_tasks() -> dict[str, LinearRegression]:
+    """The tasks of the table: three papers' own, and one with everything at once."""
+    return {
+        "LTB, fig. 1: d = n = 5, mean 1, no noise": LinearRegression(5, 5, GaussianPrior.isotropic(5, 1.0)),
+        "Initial guess: d = n = 10, mean 1, no noise": LinearRegression(10, 10, GaussianPrior.isotropic(10, 1.0)),
+        "Linear transformers: d = 10, n = 20, noise U(0, 5)": LinearRegression(10, 20, noise=UniformNoise(5.0)),
+        "All at once: d = 6, n = 24, mean 0.5, input condition 10, noise 0.5 or 1": LinearRegression(
+            6,
+            24,
+            GaussianPrior.isotropic(6, 0.5),
+            GaussianInputs.conditioned(6, 10.0),
+            CategoricalNoise([0.5, 1.0]),
+        ),
+    }
+
+
+@dataclass(frozen=True)
+class Row:
+    """One name on one task. `exact` is None where no closed form is known; `note` says why a name can't be computed."""
+
+    task: str
+    name: str
+    exact: float | None = None
+    moments: float | None = None
+    moments_error: float | None = None
+    tokens: float | None = None
+    tokens_error: float | None = None
+    z_moments: float | None = None
+    z_tokens: float | None = None
+    note: str = ""
+
+
+def measure_row(label: str, task: LinearRegression, name: str, samples: int, seed: int) -> Row:
+    """Measure one name on one task. Where it has no closed form, moments and tokens are compared with each other."""
+    try:
+        predictor = best(name, task)
+    except ValueError as reason:
+        return Row(label, name, note=str(reason))
+    exact = exact_risk(predictor, task)
+    # Independent draws for the two estimates: their difference then has the error that the z-score takes it to have.
+    key_moments, key_tokens = jax.random.split(jax.random.key(seed))
+    moments = risk(predictor, task, "moments", samples=samples, key=key_moments)
+    tokens = risk(predictor, task, "tokens", samples=samples, key=key_tokens)
+    scale = risk(best("zero", task), task).value
+    reference, error = (moments.value, moments.standard_error) if exact is None else (exact, 0.0)
+    return Row(
+        label,
+        name,
+        exact,
+        moments.value,
+        moments.standard_error,
+        tokens.value,
+        tokens.standard_error,
+        None if exact is None else z_score(moments.value - exact, moments.standard_error, scale),
+        z_score(tokens.value - reference, math.hypot(tokens.standard_error, error), scale),
+    )
+
+
+def z_score(difference: float, standard_error: float, scale: float) -> float:
+    """The difference in standard errors; 0 where it is rounding."""
+    return 0.0 if abs(difference) <= ROUNDING * scale else difference / standard_error
+
+
+@lru_cache
+def code_digest() -> str:
+    """A fingerprint of this package's source: results of other code are not reused."""
+    digest = hashlib.sha256()
+    package = Path(__file__).parent.parent
+    for path in sorted(package.rglob("*.py")):
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def measure_all(folder: Path, samples: int, seed: int) -> Iterator[Row]:
+    """All rows, each kept on disk as soon as it is known: after an interruption the finished ones are found again."""
+    for label, task in four_tasks().items():
+        for name in NAMES:
+            config = json.dumps([code_digest(), jax.__version__, label, name, samples, seed, _describe(task)])
+            path = folder / f"{hashlib.sha256(config.encode()).hexdigest()[:24]}.json"
+            if path.exists():
+                yield Row(**json.loads(path.read_text()))
+                continue
+            row = measure_row(label, task, name, samples, seed)
+            write_whole(path, json.dumps(asdict(row)))
+            yield row
+
+
+def _describe(task: LinearRegression) -> str:
+    return eqx.tree_pformat(task, short_arrays=False)
+
+
+def largest_z(rows: list[Row]) -> tuple[float, int]:
+    """The largest |z| and how many there are."""
+    scores = [abs(z) for row in rows for z in (row.z_moments, row.z_tokens) if z is not None]
+    return max(scores), len(scores)
+
+

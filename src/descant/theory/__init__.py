@@ -1,0 +1,45 @@
+"""Closed forms: risks, optimal parameters, gaps, head counts, gradient flow, convergence rates."""
+
+from .. import _precision as _precision
+from ._attention import (
+    lsa_risk as lsa_risk,
+    ltb_risk as ltb_risk,
+    merge_heads as merge_heads,
+    multi_head_lsa_risk as multi_head_lsa_risk,
+    yq_lsa_risk as yq_lsa_risk,
+)
+from ._bayes import BayesRisk as BayesRisk, bayes_risk as bayes_risk
+from ._bounds import GapBounds as GapBounds, lsa_gap_bounds as lsa_gap_bounds
+from ._classical import (
+    noiseless_oracle_risk as noiseless_oracle_risk,
+    ols_risk as ols_risk,
+    zero_risk as zero_risk,
+)
+from ._flow import Flow as Flow, FlowBounds as FlowBounds, flow_bounds as flow_bounds, gradient_flow as gradient_flow
+from ._gap import (
+    explicit_heads as explicit_heads,
+    heads_needed as heads_needed,
+    saturated_gap as saturated_gap,
+    saturated_risk as saturated_risk,
+)
+from ._gd_beta import (
+    gd_beta_minimum as gd_beta_minimum,
+    gd_beta_risk as gd_beta_risk,
+    gd_risk as gd_risk,
+    one_step_risk as one_step_risk,
+    optimal_gamma as optimal_gamma,
+    optimal_step as optimal_step,
+)
+from ._gram import attending_risk as attending_risk, gram_risk as gram_risk
+from ._heads import HeadSolution as HeadSolution, best_heads as best_heads
+from ._one_head import one_head_isotropic_minimum as one_head_isotropic_minimum
+from ._problem import Problem as Problem
+from ._rates import (
+    LayersNeeded as LayersNeeded,
+    gd_best_step as gd_best_step,
+    gd_error as gd_error,
+    gd_plus_plus_layers_needed as gd_plus_plus_layers_needed,
+    gd_plus_plus_spectrum as gd_plus_plus_spectrum,
+    gd_rate as gd_rate,
+    gd_steps_needed as gd_steps_needed,
+)

@@ -1,0 +1,54 @@
+"""Exact risks of the papers' one-layer attentions, in the weights they are written in."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from ._gram import attending_risk, gram_risk
+from ._problem import Problem
+
+
+def merge_heads(v: Float[Array, "H d+1"], u: Float[Array, "H d+1 d"]) -> Float[Array, "d d+1 d+1"]:
+    """Merged weights of heads v_h^T (G/n) U_h x_query: tensor_l = sum_h v_h (column l of U_h)^T."""
+    return jnp.einsum("hi,hjl->lij", v, u)
+
+
+def multi_head_lsa_risk(
+    problem: Problem, v: Float[Array, "H d+1"], u: Float[Array, "H d+1 d"], *, query_masked: bool = True
+) -> Float[Array, ""]:
+    """Risk of y_hat = sum_h v_h^T (G/n) U_h x_query, the label slot of the query being 0.
+
+    v_h is the last row of head h's projection-times-value, U_h its key-times-query without the column that meets the
+    empty label slot.
+    """
+    risk = gram_risk if query_masked else attending_risk
+    return risk(problem, jnp.zeros(problem.d), merge_heads(v, u))
+
+
+def lsa_risk(
+    problem: Problem, v: Float[Array, " d+1"], u: Float[Array, "d+1 d"], *, query_masked: bool = True
+) -> Float[Array, ""]:
+    """Risk of single-head LSA: a polynomial of degree four in (v, U), quadratic in each."""
+    return multi_head_lsa_risk(problem, v[None], u[None], query_masked=query_masked)
+
+
+def ltb_risk(
+    problem: Problem,
+    v: Float[Array, " d+1"],
+    u: Float[Array, "d+1 d"],
+    skip: Float[Array, " d"],
+    *,
+    query_masked: bool = True,
+) -> Float[Array, ""]:
+    """Risk of the linear transformer block in reduced form: y_hat = <skip, x_query> + v^T (G/n) U x_query.
+
+    `skip` is what the MLP makes of the residual (gamma in the notes; last row of W_2^T W_1).
+    """
+    risk = gram_risk if query_masked else attending_risk
+    return risk(problem, skip, merge_heads(v[None], u[None]))
+
+
+def yq_lsa_risk(
+    problem: Problem, v: Float[Array, " d+1"], u: Float[Array, "d+1 d+1"], guess: Float[Array, " d"]
+) -> Float[Array, ""]:
+    """Risk of y_q-LSA: y_q + v^T (G/n) U (x_query, y_q) with the guess y_q = <guess, x_query>, query masked."""
+    return ltb_risk(problem, v, u[:, :-1] + jnp.outer(u[:, -1], guess), guess)

@@ -1,0 +1,81 @@
+"""GD-beta: one preconditioned step from a learnt start, its risk and its optimum (Zhang, Wu and Bartlett, Theorem 5.2)."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from .._linalg import eigh, rank_tolerance, safe_reciprocal
+from ._problem import Problem
+
+
+def second_moment_about(problem: Problem, start: Float[Array, " d"]) -> Float[Array, "d d"]:
+    """C = E (w - start)(w - start)^T = Psi + (mu - start)(mu - start)^T: all that a step from `start` feels of the prior."""
+    shift = problem.mean - start
+    return problem.cov + jnp.outer(shift, shift)
+
+
+def gd_beta_risk(problem: Problem, beta: Float[Array, " d"], gamma: Float[Array, "d d"]) -> Float[Array, ""]:
+    """Risk of beta - Gamma X^T (X beta - y) / n, for any beta and Gamma.
+
+    With C = Psi + (beta - mu)(beta - mu)^T and L = Lambda,
+
+        tr(L C) - 2 tr(L G L C) + (n+1)/n tr(L G L C L G^T) + (tr(L C) + sigma^2)/n tr(L G L G^T).
+
+    Equal to the form of Theorem 5.2, less the query's own label noise.
+    """
+    inputs, n = problem.inputs, problem.n
+    c = second_moment_about(problem, beta)
+    size = jnp.trace(inputs @ c)
+    step = inputs @ gamma @ inputs
+    quadratic = (n + 1) / n * jnp.trace(step @ c @ inputs @ gamma.T)
+    spread = (size + problem.noise2) / n * jnp.trace(step @ gamma.T)
+    return size - 2 * jnp.trace(step @ c) + quadratic + spread
+
+
+def optimal_gamma(problem: Problem, start: Float[Array, " d"]) -> Float[Array, "d d"]:
+    """The Gamma of least risk for a step from `start`; with start = mu, the Gamma* of Theorem 5.2.
+
+    In whitened coordinates it is S Omega^-1 with S = L^(1/2) C L^(1/2) and Omega = ((n+1) S + (tr S + sigma^2) I) / n;
+    directions in which Omega or Lambda vanish are left alone (their Gamma is 0).
+    """
+    values, vectors = eigh(problem.inputs)
+    nonzero = values > rank_tolerance(values)
+    root = (vectors * jnp.sqrt(jnp.maximum(values, 0.0))) @ vectors.T
+    inverse_root = (vectors * jnp.sqrt(safe_reciprocal(values, nonzero))) @ vectors.T
+    phi, basis = eigh(root @ second_moment_about(problem, start) @ root)
+    phi = jnp.maximum(phi, 0.0)
+    omega = ((problem.n + 1) * phi + jnp.sum(phi) + problem.noise2) / problem.n
+    white = (basis * (phi * safe_reciprocal(omega, omega > 0))) @ basis.T
+    return inverse_root @ white @ inverse_root
+
+
+def one_step_risk(problem: Problem, start: Float[Array, " d"]) -> Float[Array, ""]:
+    """The least risk of one preconditioned step from `start`: sum_i phi_i (phi_i + s) / ((n+1) phi_i + s), s = sum phi + sigma^2.
+
+    phi_i are the eigenvalues of L^(1/2) C L^(1/2). At start = mu this is the minimum over all GD-beta (and over LTB, and
+    over y_q-LSA), whatever mu is; at start = 0 it is the best preconditioned GD from zero.
+    """
+    root = problem.root
+    phi = jnp.maximum(eigh(root @ second_moment_about(problem, start) @ root)[0], 0.0)
+    s = jnp.sum(phi) + problem.noise2
+    bottom = (problem.n + 1) * phi + s
+    return jnp.sum(phi * (phi + s) * safe_reciprocal(bottom, bottom > 0))
+
+
+def gd_beta_minimum(problem: Problem) -> Float[Array, ""]:
+    """The least risk of GD-beta: no predictor that is affine in the context's Gram matrix does better."""
+    return one_step_risk(problem, problem.mean)
+
+
+def optimal_step(problem: Problem, start: Float[Array, " d"]) -> Float[Array, ""]:
+    """The scalar step size of least risk for one step from `start`."""
+    inputs, n = problem.inputs, problem.n
+    c = second_moment_about(problem, start)
+    cubed = jnp.trace(inputs @ inputs @ c @ inputs)
+    spread = (jnp.trace(inputs @ c) + problem.noise2) * jnp.trace(inputs @ inputs)
+    bottom = ((n + 1) * cubed + spread) / n
+    return jnp.trace(inputs @ inputs @ c) * safe_reciprocal(bottom, bottom > 0)
+
+
+def gd_risk(problem: Problem, start: Float[Array, " d"], step: Float[Array, ""]) -> Float[Array, ""]:
+    """Risk of one step of plain gradient descent from `start`."""
+    return gd_beta_risk(problem, start, step * jnp.eye(problem.d))

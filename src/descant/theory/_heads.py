@@ -1,0 +1,240 @@
+"""The best LSA with a given number of heads.
+
+H heads realise merged weights T = (T_1, ..., T_d) iff every T_l is sym(V Y_l) for one common H-dimensional subspace V of
+R^(d+1), the span of the v_h. For a given subspace the best T is a linear least-squares problem, solved exactly; what is
+left is a smooth function on the Grassmannian, with H (d + 1 - H) unknowns, which quasi-Newton steps from several
+deterministic starts and a final Newton step minimise. This is alternating least squares with the inner half done
+exactly and the outer half done at second order: plain alternation crawls where d heads nearly suffice.
+
+Everything here is in whitened, centred coordinates (see `_gram`), in NumPy.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.sparse.linalg import LinearOperator, cg
+
+from .. import _check
+from ._gap import saturated_tensor
+from ._gram import first_moment, query_cubic, second_moment, symmetrise_cubic, task_moment
+from ._problem import Problem, Whitened
+
+RESTARTS = 6
+SEED = 20240222
+# Eigenvalues of a normal matrix below this fraction of its largest are directions the data can't see.
+NORMAL_TOLERANCE = 1e-13
+GRADIENT_GOAL = 1e-10
+
+
+class HeadSolution(NamedTuple):
+    """The best LSA of a class, in the coordinates of the tokens, and its exact risk.
+
+    Head h has value vector `v[h]` and query map `u[h]` (its d columns that meet x_query); `offset` is the trained guess,
+    or what a linear MLP adds, and 0 where the class has neither. `gradient` is the largest entry of the risk's
+    gradient that was left.
+    """
+
+    risk: float
+    offset: np.ndarray
+    v: np.ndarray
+    u: np.ndarray
+    gradient: float
+
+    @property
+    def tensor(self) -> np.ndarray:
+        """Merged weights (d, d+1, d+1)."""
+        return np.einsum("hi,hjl->lij", self.v, self.u)
+
+
+class _Quadratic:
+    """The risk as <T, N T> - 2 <T, target> + constant over merged weights T (k, k+1, k+1)."""
+
+    def __init__(self, white: Whitened, query_masked: bool, free_offset: bool):
+        self.white, self.query_masked, self.free_offset = white, query_masked, free_offset
+        self.expected = first_moment(white.cov, np.float64(white.noise2))
+        self.token = np.vstack([np.eye(white.k), -white.mean])
+        # What the weights must supply on average: the prior mean, unless a free offset supplies it.
+        self.missing = np.zeros(white.k) if free_offset else white.mean
+        self.target = task_moment(white.cov) + self.missing[:, None, None] * self.expected
+        if not query_masked and not free_offset:
+            self.target = self.target + 3 * self._cubic_adjoint(self._trace_adjoint(white.mean))
+        self.constant = np.trace(white.cov) + self.missing @ self.missing
+
+    def masked_normal(self, t: np.ndarray) -> np.ndarray:
+        """N without the query's own token, for a batch of symmetric matrices: it acts on each of them alone."""
+        white = self.white
+        out = second_moment(t, white.cov, white.n, white.noise2, white.noise4)
+        if self.free_offset:
+            out = out - np.sum(t * self.expected, axis=(-2, -1))[..., None, None] * self.expected
+        return out
+
+    def normal(self, t: np.ndarray) -> np.ndarray:
+        """N T for all k matrices of T; the query's own token couples them."""
+        out = self.masked_normal(t)
+        if self.query_masked:
+            return out
+        cubic = query_cubic(t, self.white.mean, self.white.n)
+        out = out + 6 * self._cubic_adjoint(cubic)
+        # A free offset also cancels the query's own mean contribution, and only |K|^2 stays.
+        if self.free_offset:
+            return out
+        traces = np.einsum("iil->l", cubic)
+        bias = np.sum(t * self.expected, axis=(1, 2))
+        out = out + 3 * traces[:, None, None] * self.expected
+        return out + self._cubic_adjoint(self._trace_adjoint(3 * bias + 9 * traces))
+
+    def _cubic_adjoint(self, cubic: np.ndarray) -> np.ndarray:
+        return self.token @ cubic @ self.token.T / self.white.n
+
+    def _trace_adjoint(self, vector: np.ndarray) -> np.ndarray:
+        return symmetrise_cubic(np.einsum("ij,l->ijl", np.eye(vector.shape[0]), vector))
+
+    def value(self, t: np.ndarray) -> float:
+        return float(np.sum(t * (self.normal(t) - 2 * self.target)) + self.constant)
+
+    def solve(self, basis: np.ndarray) -> np.ndarray:
+        """The best T whose matrices lie in the span of `basis` (p, k+1, k+1)."""
+        flat = basis.reshape(basis.shape[0], -1)
+        gram = flat @ self.masked_normal(basis).reshape(flat.shape).T
+        inverse = np.linalg.pinv((gram + gram.T) / 2, rcond=NORMAL_TOLERANCE, hermitian=True)
+        k = self.white.k
+        right = self.target.reshape(k, -1) @ flat.T
+        coordinates = right @ inverse
+        if not self.query_masked:
+            coordinates = self._solve_coupled(flat, inverse, right, coordinates)
+        return (coordinates @ flat).reshape(self.target.shape)
+
+    def _solve_coupled(self, flat, inverse, right, start) -> np.ndarray:
+        """Conjugate gradients; the masked problem's inverse is the preconditioner, so a dozen steps do."""
+
+        def apply(c: np.ndarray) -> np.ndarray:
+            t = (c.reshape(right.shape) @ flat).reshape(self.target.shape)
+            return (self.normal(t).reshape(right.shape[0], -1) @ flat.T).ravel()
+
+        def precondition(c: np.ndarray) -> np.ndarray:
+            return (c.reshape(right.shape) @ inverse).ravel()
+
+        size = (right.size, right.size)
+        solution, _ = cg(
+            LinearOperator(size, apply, dtype=float),  # pyright: ignore[reportCallIssue]
+            right.ravel(),
+            x0=start.ravel(),
+            rtol=1e-14,
+            maxiter=500,
+            M=LinearOperator(size, precondition, dtype=float),  # pyright: ignore[reportCallIssue]
+        )
+        return solution.reshape(right.shape)
+
+
+def _subspace_basis(frame: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """A basis of the symmetric matrices that H heads with values in span(frame) reach: (p, k+1, k+1)."""
+    full = np.hstack([frame, rest])
+    rows, columns = np.triu_indices(full.shape[1])
+    used = rows < frame.shape[1]
+    products = np.einsum("ip,jp->pij", full[:, rows[used]], full[:, columns[used]])
+    return (products + products.swapaxes(1, 2)) / 2
+
+
+def _query_maps(t: np.ndarray, frame: np.ndarray) -> np.ndarray:
+    """U_h with T_l = sym(sum_h v_h u_hl^T) for the orthonormal values v_h in `frame`: (H, k+1, k)."""
+    inner = frame.T @ t
+    # T = F F^T T + T F F^T - F F^T T F F^T for such T: the product of two frame directions must not count twice.
+    halves = 2 * inner - (inner @ frame) @ frame.T
+    return halves.transpose(1, 2, 0)
+
+
+class _Descent:
+    """The risk as a function of the subspace, in the chart span(frame + rest Z) around a frame."""
+
+    def __init__(self, quadratic: _Quadratic, frame: np.ndarray):
+        self.quadratic = quadratic
+        full = np.linalg.qr(frame, mode="complete").Q
+        heads = frame.shape[1]
+        self.frame, self.rest = full[:, :heads], full[:, heads:]
+
+    def at(self, z: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+        """Value, gradient in Z, orthonormal frame, and the best T."""
+        raw = self.frame + self.rest @ z.reshape(self.rest.shape[1], -1)
+        full, triangle = np.linalg.qr(raw, mode="complete")
+        heads = raw.shape[1]
+        frame, rest = full[:, :heads], full[:, heads:]
+        t = self.quadratic.solve(_subspace_basis(frame, rest))
+        residual = self.quadratic.normal(t) - self.quadratic.target
+        # The best T is stationary given the frame, so the frame's gradient is the partial one.
+        by_frame = 2 * np.einsum("lij,hjl->ih", residual, _query_maps(t, frame))
+        by_raw = np.linalg.solve(triangle[:heads], by_frame.T).T
+        return self.quadratic.value(t), (self.rest.T @ by_raw).ravel(), frame, t
+
+    def minimise(self) -> tuple[float, np.ndarray]:
+        """Quasi-Newton from the frame; the value and the frame it ends in."""
+        start = np.zeros(self.rest.shape[1] * self.frame.shape[1])
+        found = minimize(lambda z: self.at(z)[:2], start, jac=True, method="BFGS", options={"gtol": 1e-7})
+        return float(found.fun), self.at(found.x)[2]
+
+    def newton(self) -> np.ndarray:
+        """One Newton step from the frame, its Hessian by central differences of the exact gradient."""
+        size = self.rest.shape[1] * self.frame.shape[1]
+        step = 1e-5
+        columns = [(self.at(step * e)[1] - self.at(-step * e)[1]) / (2 * step) for e in np.eye(size)]
+        hessian = np.array(columns)
+        gradient = self.at(np.zeros(size))[1]
+        # Minima come in orbits of the problem's symmetry: along them the Hessian vanishes and the step must too.
+        return self.at(-np.linalg.pinv((hessian + hessian.T) / 2, rcond=1e-7, hermitian=True) @ gradient)[2]
+
+
+def _starts(t: np.ndarray, heads: int) -> list[np.ndarray]:
+    """Frames to start from: the leading directions of `t`, the optimum of many heads, then random ones."""
+    size = t.shape[1]
+    leading = np.linalg.svd(t.transpose(1, 0, 2).reshape(size, -1))[0][:, :heads]
+    random = np.random.default_rng(SEED)
+    frames = [leading + 1e-3 * random.standard_normal(leading.shape)]
+    return frames + [random.standard_normal((size, heads)) for _ in range(RESTARTS - 1)]
+
+
+def best_heads(
+    problem: Problem, heads: int, *, query_masked: bool = True, free_offset: bool = False
+) -> HeadSolution:
+    """The LSA with `heads` heads of least risk, over all weights; deterministic.
+
+    With `free_offset`, a trainable linear guess (or a linear MLP) is part of the class. `query_masked=False` puts the
+    query token (x_query, 0) among the keys and values.
+
+    >>> import jax.numpy as jnp
+    >>> problem = Problem(jnp.ones(5), jnp.eye(5), jnp.eye(5), 5, sigma=0.0)
+    >>> round(best_heads(problem, 1).risk, 4)
+    4.5566
+    """
+    _check.size("heads", heads)
+    white = Whitened.of(problem)
+    quadratic = _Quadratic(white, query_masked, free_offset)
+    size = white.k + 1
+    if heads >= size:
+        frame = np.eye(size)
+        closed_form = query_masked and not free_offset
+        t = saturated_tensor(white) if closed_form else quadratic.solve(_subspace_basis(frame, frame[:, :0]))
+        return _solution(quadratic, t, frame, heads, 0.0)
+    results = [_Descent(quadratic, frame).minimise() for frame in _starts(saturated_tensor(white), heads)]
+    frame = min(results, key=lambda result: result[0])[1]
+    for _ in range(3):
+        _, gradient, frame, t = _Descent(quadratic, frame).at(np.zeros(heads * (size - heads)))
+        if np.abs(gradient).max() < GRADIENT_GOAL:
+            break
+        frame = _Descent(quadratic, frame).newton()
+    _, gradient, frame, t = _Descent(quadratic, frame).at(np.zeros(heads * (size - heads)))
+    return _solution(quadratic, t, frame, heads, float(np.abs(gradient).max()))
+
+
+def _solution(quadratic: _Quadratic, t: np.ndarray, frame: np.ndarray, heads: int, gradient: float) -> HeadSolution:
+    white = quadratic.white
+    risk = quadratic.value(t)
+    offset = np.zeros(white.k)
+    if quadratic.free_offset:
+        offset = white.mean - np.sum(t * quadratic.expected, axis=(1, 2))
+        if not quadratic.query_masked:
+            offset = offset - 3 * np.einsum("iil->l", query_cubic(t, white.mean, white.n))
+    from_tokens = white.from_tokens
+    v = frame.T @ from_tokens
+    u = np.einsum("ij,hjl,dl->hid", from_tokens.T, _query_maps(t, frame), white.back)
+    spare = ((0, heads - v.shape[0]), (0, 0))
+    return HeadSolution(risk, white.back @ offset, np.pad(v, spare), np.pad(u, (*spare, (0, 0))), gradient)

@@ -1,0 +1,139 @@
+"""The numbers that the closed forms speak of."""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from .. import _check
+from .._linalg import psd_root
+from ..tasks import GaussianInputs, LinearRegression
+
+# Directions of the input law below this fraction of its largest eigenvalue are taken for rounding: they have no inputs.
+RANK_TOLERANCE = 1e-12
+
+
+class Problem(eqx.Module):
+    """Regression with Gaussian inputs, reduced to what risks of Gram-affine predictors depend on.
+
+    | field | symbol | meaning |
+    |---|---|---|
+    | `mean`, `cov` | mu, Psi | prior w ~ N(mu, Psi) |
+    | `inputs` | Lambda | inputs x ~ N(0, Lambda) |
+    | `n` | n | context length |
+    | `noise2`, `noise4` | E sigma^2, E sigma^4 | of the noise level; sigma^2 and sigma^4 if it is fixed |
+
+    The risks here are polynomials of degree four in the noise, so a law of noise levels enters through two moments only:
+    every formula holds for noise mixtures too.
+    """
+
+    mean: Float[Array, " d"]
+    cov: Float[Array, "d d"]
+    inputs: Float[Array, "d d"]
+    n: int = eqx.field(static=True)
+    noise2: Float[Array, ""]
+    noise4: Float[Array, ""]
+
+    def __init__(self, mean, cov, inputs, n: int, *, sigma=None, noise2=None, noise4=None):
+        """Give either the fixed noise level `sigma`, or both moments `noise2` and `noise4`."""
+        if (sigma is None) == (noise2 is None) or (noise2 is None) != (noise4 is None):
+            raise ValueError("noise is given twice or in part; expected either sigma, or both noise2 and noise4.")
+        self.mean = jnp.asarray(mean, dtype=float)
+        self.cov = jnp.asarray(cov, dtype=float)
+        self.inputs = jnp.asarray(inputs, dtype=float)
+        self.n = n
+        if sigma is not None:
+            _check.not_negative("sigma", sigma)
+            noise2, noise4 = sigma**2, sigma**4
+        self.noise2 = jnp.asarray(noise2, dtype=float)
+        self.noise4 = jnp.asarray(noise4, dtype=float)
+
+    def __check_init__(self):
+        _check.size("n", self.n)
+        _check.covariance("cov", self.cov)
+        _check.covariance("inputs", self.inputs)
+        _check.shape("inputs", self.inputs, self.cov.shape, f"cov has shape {self.cov.shape}")
+        _check.shape("mean", self.mean, self.cov.shape[:1], f"cov has shape {self.cov.shape}")
+        _check.finite("mean", self.mean)
+        _check.not_negative("noise2", self.noise2)
+        _check.not_negative("noise4", self.noise4)
+
+    @classmethod
+    def of(cls, task: LinearRegression) -> "Problem":
+        """The problem a task with Gaussian inputs poses."""
+        if not isinstance(task.inputs, GaussianInputs):
+            raise ValueError(f"inputs are {type(task.inputs).__name__}; the closed forms need GaussianInputs.")
+        moments = {"noise2": task.noise.moment(2), "noise4": task.noise.moment(4)}
+        return cls(task.prior.mean, task.prior.cov, task.inputs.cov, task.n, **moments)
+
+    @property
+    def d(self) -> int:
+        """Input dimension."""
+        return self.mean.shape[0]
+
+    @property
+    def root(self) -> Float[Array, "d d"]:
+        """Lambda^(1/2)."""
+        return psd_root(self.inputs)
+
+    @property
+    def signal(self) -> Float[Array, ""]:
+        """tr(Lambda Psi): how much of the label's variance the unknown part of the task makes."""
+        return jnp.trace(self.inputs @ self.cov)
+
+    def size(self, vector: Float[Array, " d"]) -> Float[Array, ""]:
+        """|vector|^2 in the Lambda norm."""
+        return vector @ self.inputs @ vector
+
+
+class Whitened(NamedTuple):
+    """The same problem in coordinates z with x = root z, z ~ N(0, I_k), where k is the rank of Lambda.
+
+    Risks are the same there; `back` takes weight vectors home (w = back w_z), `forth` takes inputs there (z = forth x).
+    Plain NumPy: ranks and minimisations are not traced.
+    """
+
+    mean: np.ndarray
+    cov: np.ndarray
+    n: int
+    noise2: float
+    noise4: float
+    forth: np.ndarray
+
+    @classmethod
+    def of(cls, problem: Problem) -> "Whitened":
+        """Drop the directions without inputs and scale the others to unit variance."""
+        values, vectors = np.linalg.eigh(np.asarray(problem.inputs))
+        kept = values > RANK_TOLERANCE * values.max(initial=0.0)
+        scale, vectors = np.sqrt(values[kept]), vectors[:, kept]
+        root = vectors * scale
+        return cls(
+            mean=root.T @ np.asarray(problem.mean),
+            cov=root.T @ np.asarray(problem.cov) @ root,
+            n=problem.n,
+            noise2=float(problem.noise2),
+            noise4=float(problem.noise4),
+            forth=(vectors / scale).T,
+        )
+
+    @property
+    def k(self) -> int:
+        """How many directions have inputs."""
+        return self.mean.shape[0]
+
+    @property
+    def back(self) -> np.ndarray:
+        """Takes weight vectors of whitened coordinates to the original ones."""
+        return self.forth.T
+
+    @property
+    def from_tokens(self) -> np.ndarray:
+        """The matrix (k+1, d+1) that takes a token (x, y) to (z, y - <mu, x>)."""
+        bottom = np.append(-self.mean @ self.forth, 1.0)
+        return np.vstack([np.pad(self.forth, ((0, 0), (0, 1))), bottom])
+
+    def to_original(self, tensor: np.ndarray) -> np.ndarray:
+        """Merged weights of centred, whitened coordinates (k, k+1, k+1) as weights on the tokens (d, d+1, d+1)."""
+        return np.einsum("dl,lij->dij", self.back, self.from_tokens.T @ tensor @ self.from_tokens)
