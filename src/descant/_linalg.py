@@ -53,10 +53,15 @@ def rank_tolerance(eigenvalues: Float[Array, " d"]) -> Float[Array, ""]:
     return jnp.max(jnp.abs(eigenvalues)) * eigenvalues.shape[0] * jnp.finfo(eigenvalues.dtype).eps
 
 
+def from_spectrum(values: Float[Array, " d"], vectors: Matrix) -> Matrix:
+    """The symmetric matrix with these eigenvalues and eigenvectors."""
+    return (vectors * values[None, :]) @ vectors.T
+
+
 def psd_root(cov: Matrix) -> Matrix:
     """The symmetric R with R R = cov, for a positive semi-definite cov. Equals `scipy.linalg.sqrtm` where that is real."""
     values, vectors = eigh(cov)
-    return (vectors * jnp.sqrt(jnp.maximum(values, 0.0))) @ vectors.T
+    return from_spectrum(jnp.sqrt(jnp.maximum(values, 0.0)), vectors)
 
 
 def safe_reciprocal(values: Float[Array, "*shape"], nonzero) -> Float[Array, "*shape"]:

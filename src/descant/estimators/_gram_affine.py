@@ -17,7 +17,7 @@ class GramAffine(AbstractLinearPredictor):
     """
 
     offset: Float[Array, " d"]
-    tensor: Float[Array, "d d+1 d+1"]
+    tensor: Float[Array, "d e e"]
 
     def __init__(self, offset, tensor):
         self.offset = jnp.asarray(offset, dtype=float)

@@ -4,9 +4,8 @@ All shrink towards the prior mean in the prior's metric; for the papers' prior N
 (X^T X + s I)^-1 X^T y.
 """
 
-from jaxtyping import Array, Float
-
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
 from .. import _check
 from .._predictor import AbstractLinearPredictor
@@ -75,6 +74,12 @@ class AdaRidge(AbstractLinearPredictor):
     """
 
     prior: GaussianPrior
+
+    @classmethod
+    def of(cls, task: LinearRegression) -> "AdaRidge":
+        """The estimator for a task, whose contexts must be longer than its dimension."""
+        check_residuals(task.n, task.d)
+        return cls(task.prior)
 
     def weights(self, moments: Moments) -> Float[Array, " d"]:
         """The posterior mean as if sigma^2 were s2."""

@@ -35,7 +35,7 @@ def tuned_ridge(task: LinearRegression, *, key: PRNGKeyArray | None = None, pool
     def adjusted(scale, ceiling):
         def one(spectrum, metric, estimate, variance):
             guess = jnp.minimum(scale * estimate, ceiling)
-            error = (spectrum.shrinkage(guess[None]) - spectrum.shrinkage(variance[None])) * spectrum.slope
+            error = (spectrum.shrinkage(guess) - spectrum.shrinkage(variance)) * spectrum.slope
             return error @ metric @ error
 
         return jnp.mean(jax.vmap(one)(spectra, metrics, estimates, variances))

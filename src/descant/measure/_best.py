@@ -66,7 +66,7 @@ _BUILDERS: dict[str, Callable[[LinearRegression, Attention], AbstractPredictor]]
     "gd-beta": _gd_beta,
     "ridge": lambda task, _: OracleRidge(task.prior),
     "const-ridge": lambda task, _: ConstRidge.best(task),
-    "ada-ridge": lambda task, _: AdaRidge(task.prior),
+    "ada-ridge": lambda task, _: AdaRidge.of(task),
     "tuned-ridge": lambda task, _: tuned_ridge(task),
     "bayes": lambda task, _: Bayes(task),
     "lsa": _heads,

@@ -96,10 +96,14 @@ def _noiseless(prior: GaussianPrior, problem: Problem, task: LinearRegression) -
     return noiseless_oracle_risk(problem) if silent and eqx.tree_equal(prior, task.prior) else None
 
 
-@_exact.register(OracleRidge)
-@_exact.register(AdaRidge)
-def _(predictor: OracleRidge | AdaRidge, problem, task):
+@_exact.register
+def _(predictor: OracleRidge, problem, task):
     return _noiseless(predictor.prior, problem, task)
+
+
+@_exact.register
+def _(predictor: AdaRidge, problem, task):
+    return _noiseless(predictor.prior, problem, task) if task.n > task.d else None
 
 
 @_exact.register
@@ -109,7 +113,8 @@ def _(predictor: ConstRidge, problem, task):
 
 @_exact.register
 def _(predictor: TunedRidge, problem, task):
-    return _noiseless(predictor.prior, problem, task) if float(predictor.ceiling) == 0.0 else None
+    silent = float(predictor.ceiling) == 0.0 and task.n > task.d
+    return _noiseless(predictor.prior, problem, task) if silent else None
 
 
 @_exact.register

@@ -5,6 +5,7 @@ from abc import abstractmethod
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
@@ -74,7 +75,7 @@ class UniformInputs(AbstractInputs):
     low: Float[Array, ""]
     high: Float[Array, ""]
 
-    def __init__(self, low: float = -1.0, high: float = 1.0):
+    def __init__(self, low: ArrayLike = -1.0, high: ArrayLike = 1.0):
         self.low = jnp.asarray(low, dtype=float)
         self.high = jnp.asarray(high, dtype=float)
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
@@ -52,7 +53,7 @@ class FixedNoise(AbstractNoise):
 
     sigma: Float[Array, ""]
 
-    def __init__(self, sigma: float):
+    def __init__(self, sigma: ArrayLike):
         self.sigma = jnp.asarray(sigma, dtype=float)
 
     def __check_init__(self):
@@ -117,7 +118,7 @@ class UniformNoise(AbstractNoise):
 
     high: Float[Array, ""]
 
-    def __init__(self, high: float):
+    def __init__(self, high: ArrayLike):
         self.high = jnp.asarray(high, dtype=float)
 
     def __check_init__(self):

@@ -1,6 +1,7 @@
 """The posterior of the task vector given a context: closed form for a known noise level, a mixture otherwise."""
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -43,12 +44,12 @@ def mixture_posterior(prior: GaussianPrior, noise: AbstractNoise, moments: Momen
     sigmas, log_weights, log_check = noise.nodes(spectrum.log_likelihood)
     log_likelihood = spectrum.log_likelihood(sigmas)
     weights = noise_probabilities(log_likelihood + log_weights)
-    variances = sigmas[:, None] ** 2
-    z = spectrum.shrinkage(variances) * spectrum.slope
+    z = jax.vmap(lambda sigma: spectrum.shrinkage(sigma**2) * spectrum.slope)(sigmas)
+    remaining = jax.vmap(lambda sigma: spectrum.remaining(sigma**2))(sigmas)
     z_mean = weights @ z
     z_check = noise_probabilities(log_likelihood + log_check) @ z
-    centred = z - z_mean
-    z_cov = jnp.diag(weights @ spectrum.remaining(variances)) + (centred.T * weights) @ centred
+    centred = z - z_mean[None, :]
+    z_cov = jnp.diag(weights @ remaining) + centred.T @ (weights[:, None] * centred)
     directions = spectrum.directions
     return Posterior(
         mean=spectrum.mean + directions @ z_mean,

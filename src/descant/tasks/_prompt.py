@@ -13,7 +13,7 @@ class Moments(eqx.Module):
     `w` and `sigma` are the hidden task and noise level, known only when the moments were sampled.
     """
 
-    gram: Float[Array, "d+1 d+1"]
+    gram: Float[Array, "e e"]
     n: int = eqx.field(static=True)
     w: Float[Array, " d"] | None = None
     sigma: Float[Array, ""] | None = None
@@ -41,7 +41,7 @@ class Moments(eqx.Module):
 
 def join_gram(
     xx: Float[Array, "d d"], xy: Float[Array, " d"], yy: Float[Array, ""]
-) -> Float[Array, "d+1 d+1"]:
+) -> Float[Array, "e e"]:
     """Put the blocks X^T X, X^T y and y^T y together to the Gram matrix of the tokens."""
     return jnp.block([[xx, xy[:, None]], [xy[None, :], yy[None, None]]])
 

@@ -64,7 +64,7 @@ def peak_panels(
         low, high = _narrow(log_density, low, high)
     unit, weights, check = _gauss_legendre_pair()
     width = (high - low) / PANELS
-    t = low + width * (jnp.arange(PANELS, dtype=low.dtype)[:, None] + unit)
+    t = low + width * (jnp.arange(PANELS, dtype=low.dtype)[:, None] + unit[None, :])
     weights, check = jnp.broadcast_to(weights, t.shape), jnp.broadcast_to(check, t.shape)
     log_check = jnp.where(check > 0, jnp.log(jnp.where(check > 0, check, 1.0)), -jnp.inf)
     return t.ravel(), (jnp.log(weights) + jnp.log(width)).ravel(), (log_check + jnp.log(width)).ravel()

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
-from .._linalg import eigh, psd_root, rank_tolerance, safe_reciprocal
+from .._linalg import eigh, from_spectrum, psd_root, rank_tolerance, safe_reciprocal
 from ._prior import GaussianPrior
 from ._prompt import Moments
 
@@ -50,28 +50,29 @@ class Spectrum(NamedTuple):
         At sigma = 0 it is +inf if the data has degrees of freedom left and fits exactly, -inf if it doesn't fit.
         """
         variance = sigma[:, None] ** 2
-        spread = jnp.where(self.nonzero, self.eigenvalues, 1.0)
-        explained = jnp.log(spread + variance) + self.slope**2 / (spread * (spread + variance))
-        signal = jnp.sum(jnp.where(self.nonzero, explained, 0.0), axis=1)
+        spread = jnp.where(self.nonzero, self.eigenvalues, 1.0)[None, :]
+        total = spread + variance
+        explained = jnp.log(total) + self.slope[None, :] ** 2 / (spread * total)
+        signal = jnp.sum(jnp.where(self.nonzero[None, :], explained, 0.0), axis=1)
         positive = variance[:, 0] > 0
         safe = jnp.where(positive, variance[:, 0], 1.0)
         noise = self.freedom * jnp.log(safe) + self.residual / safe
         at_zero = jnp.where(self.freedom > 0, jnp.where(self.residual > 0, jnp.inf, -jnp.inf), 0.0)
         return -0.5 * (signal + jnp.where(positive, noise, at_zero))
 
-    def shrinkage(self, variance: Float[Array, "*m 1"]) -> Float[Array, "*m d"]:
+    def shrinkage(self, variance: Float[Array, ""]) -> Float[Array, " d"]:
         """1 / (eigenvalues + variance), with the pseudo-inverse's 0 where both vanish."""
         total = self.eigenvalues + variance
         return safe_reciprocal(total, total > 0)
 
     def ridge(self, variance: Float[Array, ""]) -> Float[Array, " d"]:
         """The posterior mean when the noise variance is known: ridge regression towards the prior mean."""
-        return self.mean + self.directions @ (self.shrinkage(variance[None]) * self.slope)
+        return self.mean + self.directions @ (self.shrinkage(variance) * self.slope)
 
     def ridge_covariance(self, variance: Float[Array, ""]) -> Float[Array, "d d"]:
         """The posterior covariance when the noise variance is known."""
-        return (self.directions * self.remaining(variance[None])) @ self.directions.T
+        return from_spectrum(self.remaining(variance), self.directions)
 
-    def remaining(self, variance: Float[Array, "*m 1"]) -> Float[Array, "*m d"]:
+    def remaining(self, variance: Float[Array, ""]) -> Float[Array, " d"]:
         """Posterior variance of each z_i: variance / (eigenvalue + variance), and 1 where the data says nothing."""
         return jnp.where(self.nonzero, variance * self.shrinkage(variance), 1.0)

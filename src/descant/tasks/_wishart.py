@@ -11,7 +11,7 @@ def bartlett_normals(d: int) -> int:
     return d * (d - 1) // 2 + d
 
 
-def bartlett_freedoms(d: int, n: int) -> Float[Array, " d+1"]:
+def bartlett_freedoms(d: int, n: int) -> Float[Array, " e"]:
     """Degrees of freedom of the chi-square numbers a draw takes: n, n-1, ..., n-d+1, and n-d for what is only noise."""
     return n - jnp.arange(d + 1, dtype=float)
 
@@ -21,8 +21,8 @@ def bartlett_gram(
     sigma: Float[Array, ""],
     root: Float[Array, "d d"],
     normals: Float[Array, " m"],
-    chi_squares: Float[Array, " d+1"],
-) -> Float[Array, "d+1 d+1"]:
+    chi_squares: Float[Array, " e"],
+) -> Float[Array, "e e"]:
     """The Gram matrix of n > d tokens (x, <w, x> + noise) with x = root z, z ~ N(0, I): its law, not its tokens.
 
     Bartlett's decomposition: Z^T Z = L L^T with L lower triangular, L_ii^2 ~ chi2 with n - i + 1 degrees of freedom

@@ -7,13 +7,13 @@ from ._gram import attending_risk, gram_risk
 from ._problem import Problem
 
 
-def merge_heads(v: Float[Array, "H d+1"], u: Float[Array, "H d+1 d"]) -> Float[Array, "d d+1 d+1"]:
+def merge_heads(v: Float[Array, "H e"], u: Float[Array, "H e d"]) -> Float[Array, "d e e"]:
     """Merged weights of heads v_h^T (G/n) U_h x_query: tensor_l = sum_h v_h (column l of U_h)^T."""
     return jnp.einsum("hi,hjl->lij", v, u)
 
 
 def multi_head_lsa_risk(
-    problem: Problem, v: Float[Array, "H d+1"], u: Float[Array, "H d+1 d"], *, query_masked: bool = True
+    problem: Problem, v: Float[Array, "H e"], u: Float[Array, "H e d"], *, query_masked: bool = True
 ) -> Float[Array, ""]:
     """Risk of y_hat = sum_h v_h^T (G/n) U_h x_query, the label slot of the query being 0.
 
@@ -25,7 +25,7 @@ def multi_head_lsa_risk(
 
 
 def lsa_risk(
-    problem: Problem, v: Float[Array, " d+1"], u: Float[Array, "d+1 d"], *, query_masked: bool = True
+    problem: Problem, v: Float[Array, " e"], u: Float[Array, "e d"], *, query_masked: bool = True
 ) -> Float[Array, ""]:
     """Risk of single-head LSA: a polynomial of degree four in (v, U), quadratic in each."""
     return multi_head_lsa_risk(problem, v[None], u[None], query_masked=query_masked)
@@ -33,8 +33,8 @@ def lsa_risk(
 
 def ltb_risk(
     problem: Problem,
-    v: Float[Array, " d+1"],
-    u: Float[Array, "d+1 d"],
+    v: Float[Array, " e"],
+    u: Float[Array, "e d"],
     skip: Float[Array, " d"],
     *,
     query_masked: bool = True,
@@ -48,7 +48,7 @@ def ltb_risk(
 
 
 def yq_lsa_risk(
-    problem: Problem, v: Float[Array, " d+1"], u: Float[Array, "d+1 d+1"], guess: Float[Array, " d"]
+    problem: Problem, v: Float[Array, " e"], u: Float[Array, "e e"], guess: Float[Array, " d"]
 ) -> Float[Array, ""]:
     """Risk of y_q-LSA: y_q + v^T (G/n) U (x_query, y_q) with the guess y_q = <guess, x_query>, query masked."""
     return ltb_risk(problem, v, u[:, :-1] + jnp.outer(u[:, -1], guess), guess)

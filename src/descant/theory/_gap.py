@@ -105,7 +105,7 @@ def heads_needed(problem: Problem) -> int:
     return white.k if 4 * q * (solution @ imitation.inputs_part @ solution) <= 1 else white.k + 1
 
 
-def explicit_heads(tensor: Float[Array, "d d+1 d+1"]) -> tuple[Float[Array, "H d+1"], Float[Array, "H d+1 d"]]:
+def explicit_heads(tensor: Float[Array, "d e e"]) -> tuple[Float[Array, "H e"], Float[Array, "H e d"]]:
     """d + 1 heads (v_h, U_h) with the given merged weights: v_h = e_h and U_h the slices of the tensor."""
     heads = tensor.shape[1]
     return jnp.eye(heads), jnp.transpose(tensor, (1, 2, 0))

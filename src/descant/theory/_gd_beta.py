@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .._linalg import eigh, rank_tolerance, safe_reciprocal
+from .._linalg import eigh, from_spectrum, rank_tolerance, safe_reciprocal
 from ._problem import Problem
 
 
@@ -39,12 +39,12 @@ def optimal_gamma(problem: Problem, start: Float[Array, " d"]) -> Float[Array, "
     """
     values, vectors = eigh(problem.inputs)
     nonzero = values > rank_tolerance(values)
-    root = (vectors * jnp.sqrt(jnp.maximum(values, 0.0))) @ vectors.T
-    inverse_root = (vectors * jnp.sqrt(safe_reciprocal(values, nonzero))) @ vectors.T
+    root = from_spectrum(jnp.sqrt(jnp.maximum(values, 0.0)), vectors)
+    inverse_root = from_spectrum(jnp.sqrt(safe_reciprocal(values, nonzero)), vectors)
     phi, basis = eigh(root @ second_moment_about(problem, start) @ root)
     phi = jnp.maximum(phi, 0.0)
     omega = ((problem.n + 1) * phi + jnp.sum(phi) + problem.noise2) / problem.n
-    white = (basis * (phi * safe_reciprocal(omega, omega > 0))) @ basis.T
+    white = from_spectrum(phi * safe_reciprocal(omega, omega > 0), basis)
     return inverse_root @ white @ inverse_root
 
 

@@ -19,7 +19,7 @@ def fourth_moment(cov, noise2, noise4):
 
 
 def second_moment(t, cov, n, noise2, noise4):
-    """E[ G/n <T, G/n> ] for a batch of symmetric matrices T (..., k+1, k+1), whitened inputs and zero prior mean.
+    """E[ G/n <T, G/n> ] for a batch of symmetric matrices T (p, k+1, k+1), whitened inputs and zero prior mean.
 
     For T = [[B, v], [v^T, q]] with kappa = tr Psi + sigma^2 and F = E (|u|^2 + sigma^2)^2 it is
 
@@ -30,17 +30,17 @@ def second_moment(t, cov, n, noise2, noise4):
     Written with operators that NumPy and JAX arrays share: minimisers run it in NumPy, risks are differentiated in JAX.
     """
     xp = t.__array_namespace__()
-    b, v, q = t[..., :-1, :-1], t[..., :-1, -1], t[..., -1, -1]
+    b, v, q = t[:, :-1, :-1], t[:, :-1, -1], t[:, -1, -1]
     kappa = cov.trace() + noise2
     fourth = fourth_moment(cov, noise2, noise4)
-    trace = xp.trace(b, axis1=-2, axis2=-1)
-    wide_q = q[..., None, None]
-    xx = (trace + q * kappa)[..., None, None] * xp.eye(b.shape[-1]) + 2 / n * (b + wide_q * cov)
+    trace = xp.trace(b, axis1=1, axis2=2)
+    identity = xp.eye(cov.shape[0])[None]
+    xx = (trace + q * kappa)[:, None, None] * identity + 2 / n * (b + q[:, None, None] * cov[None])
     xy = 2 * v @ cov + 2 / n * (kappa * v + v @ cov)
-    yy = kappa * trace + q * fourth + 2 / n * ((b * cov).sum((-2, -1)) + q * fourth)
-    top = xp.concatenate([xx, xy[..., :, None]], axis=-1)
-    bottom = xp.concatenate([xy, yy[..., None]], axis=-1)[..., None, :]
-    return xp.concatenate([top, bottom], axis=-2)
+    yy = kappa * trace + q * fourth + 2 / n * ((b * cov[None]).sum((1, 2)) + q * fourth)
+    top = xp.concatenate([xx, xy[:, :, None]], axis=2)
+    bottom = xp.concatenate([xy, yy[:, None]], axis=1)[:, None, :]
+    return xp.concatenate([top, bottom], axis=1)
 
 
 def first_moment(cov, noise2):
@@ -82,7 +82,7 @@ def _centred(problem: Problem, offset, tensor):
 
 
 def gram_risk(
-    problem: Problem, offset: Float[Array, " d"], tensor: Float[Array, "d d+1 d+1"]
+    problem: Problem, offset: Float[Array, " d"], tensor: Float[Array, "d e e"]
 ) -> Float[Array, ""]:
     """Exact risk of the predictor with weights offset_l + <tensor_l, G/n>, its query masked.
 
@@ -91,12 +91,12 @@ def gram_risk(
     offset, t, mean, cov = _centred(problem, offset, tensor)
     missing = mean - offset
     moment = second_moment(t, cov, problem.n, problem.noise2, problem.noise4)
-    target = missing[:, None, None] * first_moment(cov, problem.noise2) + task_moment(cov)
+    target = missing[:, None, None] * first_moment(cov, problem.noise2)[None] + task_moment(cov)
     return jnp.sum(t * moment) - 2 * jnp.sum(t * target) + jnp.trace(cov) + missing @ missing
 
 
 def attending_risk(
-    problem: Problem, offset: Float[Array, " d"], tensor: Float[Array, "d d+1 d+1"]
+    problem: Problem, offset: Float[Array, " d"], tensor: Float[Array, "d e e"]
 ) -> Float[Array, ""]:
     """Exact risk of the same layer when the query token (x_query, 0) is among the keys and values.
 
@@ -105,7 +105,7 @@ def attending_risk(
     """
     masked = gram_risk(problem, offset, tensor)
     offset, t, mean, cov = _centred(problem, offset, tensor)
-    bias = offset - mean + jnp.sum(t * first_moment(cov, problem.noise2), axis=(1, 2))
+    bias = offset - mean + jnp.sum(t * first_moment(cov, problem.noise2)[None], axis=(1, 2))
     cubic = query_cubic(t, mean, problem.n)
     traces = jnp.einsum("iil->l", cubic)
     return masked + 6 * bias @ traces + 6 * jnp.sum(cubic**2) + 9 * traces @ traces

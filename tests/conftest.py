@@ -1,0 +1,37 @@
+"""Tests run in float64 with strict dtypes and ranks, warnings are errors, and shapes are checked at run time."""
+
+import os
+import random
+
+import jax
+import pytest
+from jaxtyping import install_import_hook
+
+# Type-check the whole package while it is being tested. Must come before the first import of a room.
+install_import_hook("descant", "beartype.beartype")
+
+import descant.tasks  # noqa: E402, F401
+
+jax.config.update("jax_numpy_dtype_promotion", "strict")
+jax.config.update("jax_numpy_rank_promotion", "raise")
+
+
+class Keys:
+    """Fresh keys from a seed that is shown when a test fails."""
+
+    def __init__(self, seed: int):
+        self.seed = seed
+        self.drawn = 0
+
+    def __call__(self):
+        self.drawn += 1
+        return jax.random.fold_in(jax.random.key(self.seed), self.drawn)
+
+    def __repr__(self) -> str:
+        return f"Keys(seed={self.seed}): replay with DESCANT_TEST_SEED={self.seed}"
+
+
+@pytest.fixture
+def keys() -> Keys:
+    """Random keys; for tests that hold for every draw."""
+    return Keys(int(os.environ.get("DESCANT_TEST_SEED") or random.randrange(2**31)))
