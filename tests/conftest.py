@@ -8,7 +8,7 @@ import pytest
 from jaxtyping import install_import_hook
 
 # Type-check the whole package while it is being tested. Must come before the first import of a room.
-install_import_hook("descant", "beartype.beartype")
+install_import_hook("descant", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
 
 import descant.tasks  # noqa: E402, F401
 

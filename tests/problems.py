@@ -40,7 +40,11 @@ def random_covariance(d: int, seed: int, rank: int | None = None) -> np.ndarray:
 def random_task(seed: int, d: int = 3, n: int = 6, noise=None) -> LinearRegression:
     """Anisotropic inputs, an anisotropic prior with a mean, and noise."""
     rng = np.random.default_rng(1000 + seed)
-    noise = [FixedNoise(0.7), UniformNoise(1.5), CategoricalNoise([0.3, 1.2], [0.4, 0.6])][seed % 3] if noise is None else noise
+    noise = (
+        [FixedNoise(0.7), UniformNoise(1.5), CategoricalNoise([0.3, 1.2], [0.4, 0.6])][seed % 3]
+        if noise is None
+        else noise
+    )
     prior = GaussianPrior(rng.standard_normal(d), random_covariance(d, 10 + seed))
     return LinearRegression(d, n, prior, GaussianInputs(random_covariance(d, 20 + seed)), noise)
 

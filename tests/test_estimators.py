@@ -59,7 +59,7 @@ def test_ridge_family_is_sklearns_ridge(keys):
     moments, x, y = prompt.moments(), np.asarray(prompt.x), np.asarray(prompt.y)
     prior = LinearRegression(5, 12).prior
     residuals = y - x @ np.linalg.lstsq(x, y)[0]
-    estimate = residuals @ residuals / (12 - 5)
+    estimate = float(residuals @ residuals) / (12 - 5)
     cases = {
         0.36: OracleRidge(prior),
         0.9: ConstRidge(prior, 0.9),

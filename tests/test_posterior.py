@@ -44,9 +44,7 @@ def _mixture(task, prompt, levels, log_weights):
     weights /= weights.sum()
     parts = [dense_posterior(task, prompt, level) for level in levels]
     mean = sum(p * part[0] for p, part in zip(weights, parts, strict=True))
-    cov = sum(
-        p * (part[1] + np.outer(part[0] - mean, part[0] - mean)) for p, part in zip(weights, parts, strict=True)
-    )
+    cov = sum(p * (part[1] + np.outer(part[0] - mean, part[0] - mean)) for p, part in zip(weights, parts, strict=True))
     return mean, cov
 
 

@@ -10,7 +10,7 @@ from jax.extend.core import jaxprs_in_params
 from descant import GaussianPrior, LinearRegression, Prompt, UniformInputs, UniformNoise
 from descant.tasks import CategoricalNoise, FixedNoise, parse_noise
 
-from .problems import TASKS, batch, random_task, z_scores
+from .problems import TASKS, random_task, z_scores
 
 
 @pytest.mark.parametrize("name", TASKS)

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import estimators as estimators, measure as measure, tasks as tasks, theory as theory
+    from ._predictor import (
+        AbstractLinearPredictor as AbstractLinearPredictor,
+        AbstractPredictor as AbstractPredictor,
+    )
     from .measure import Risk as Risk, best as best, risk as risk
     from .tasks import (
         CategoricalNoise as CategoricalNoise,
@@ -26,6 +30,7 @@ __version__ = version("descant")
 
 _ROOMS = ("estimators", "measure", "tasks", "theory")
 _HOME = {
+    **dict.fromkeys(("AbstractLinearPredictor", "AbstractPredictor"), "_predictor"),
     **dict.fromkeys(("Risk", "best", "risk"), "measure"),
     **dict.fromkeys(
         (

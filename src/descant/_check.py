@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-import jax
 import numpy as np
+from jax.core import Tracer
 
 # A covariance given as text or computed in float64 is off by rounding; a negative eigenvalue below this fraction of the
 # largest one is rounding, above it the matrix is not positive semi-definite.
@@ -12,7 +12,7 @@ PSD_TOLERANCE = 1e-10
 
 def concrete(value) -> np.ndarray | None:
     """The value as a NumPy array, or None inside a JAX transformation, where values can't be looked at."""
-    if isinstance(value, jax.core.Tracer):
+    if isinstance(value, Tracer):
         return None
     return np.asarray(value)
 

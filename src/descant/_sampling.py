@@ -22,7 +22,7 @@ def _chunk_statistics(statistic: Callable, subject: Any, key: PRNGKeyArray, inde
     keys = jax.random.split(jax.random.fold_in(key, index), chunk)
     values = jax.vmap(statistic, in_axes=(None, 0))(subject, keys)
     mean = jnp.mean(values, axis=0)
-    return mean, jnp.sum((values - mean) ** 2, axis=0)
+    return mean, jnp.sum((values - mean[None]) ** 2, axis=0)
 
 
 def mean_over_keys(
@@ -49,6 +49,6 @@ def mean_over_keys(
         results += pool.map(run, range(1, chunks))
     means, squares = (np.array(part) for part in zip(*results, strict=True))
     total = chunks * chunk
-    mean = means.mean(axis=0)
+    mean = np.asarray(means.mean(axis=0))
     spread = squares.sum(axis=0) + chunk * ((means - mean) ** 2).sum(axis=0)
-    return mean, np.sqrt(spread / (total - 1) / total)
+    return mean, np.asarray(np.sqrt(spread / (total - 1) / total))

@@ -74,7 +74,7 @@ def _print_table(console, label: str, rows: "list[Row]") -> None:
     for row in rows:
         if row.note:
             table.caption = f"{table.caption or ''}{row.name}: {row.note}\n"
-            table.add_row(row.name, *["–"] * 7)
+            table.add_row(row.name, *["-"] * 7)
             continue
         moments = _number(row.moments), _number(row.moments_error, 2), _score(row.z_moments)
         tokens = _number(row.tokens), _number(row.tokens_error, 2), _score(row.z_tokens)
@@ -83,8 +83,8 @@ def _print_table(console, label: str, rows: "list[Row]") -> None:
 
 
 def _number(value: float | None, digits: int = 5) -> str:
-    return "–" if value is None else f"{value:.{digits}g}"
+    return "-" if value is None else f"{value:.{digits}g}"
 
 
 def _score(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.2f}"
+    return "-" if value is None else f"{value:+.2f}"

@@ -148,5 +148,3 @@ def _check_square(name: str, matrix: Float[Array, "..."]) -> None:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"{name} has shape {matrix.shape}; expected a square matrix.")
     _check.finite(name, matrix)
-
-

@@ -48,5 +48,3 @@ class AttendingGramAffine(AbstractPredictor):
         """Predict with the query's own token in the sum."""
         own = jnp.einsum("lij,l,i,j->", self.masked.tensor[:, :-1, :-1], *[prompt.x_query] * 3)
         return self.masked(prompt) + own / prompt.n
-
-

@@ -78,7 +78,9 @@ NAMES = tuple(_BUILDERS)
 ATTENTION = ("lsa", "multi-head-lsa", "yq-lsa", "ltb")
 
 
-def best(name: str, task: LinearRegression, *, heads: int | None = None, query_masked: bool = True) -> AbstractPredictor:
+def best(
+    name: str, task: LinearRegression, *, heads: int | None = None, query_masked: bool = True
+) -> AbstractPredictor:
     """The predictor with this name; for a class of predictors, the member of least risk on the task.
 
     | name | what |

@@ -120,5 +120,3 @@ def largest_z(rows: list[Row]) -> tuple[float, int]:
     """The largest |z| and how many there are."""
     scores = [abs(z) for row in rows for z in (row.z_moments, row.z_tokens) if z is not None]
     return max(scores), len(scores)
-
-

@@ -39,9 +39,7 @@ class Moments(eqx.Module):
         return self.gram[-1, -1]
 
 
-def join_gram(
-    xx: Float[Array, "d d"], xy: Float[Array, " d"], yy: Float[Array, ""]
-) -> Float[Array, "e e"]:
+def join_gram(xx: Float[Array, "d d"], xy: Float[Array, " d"], yy: Float[Array, ""]) -> Float[Array, "e e"]:
     """Put the blocks X^T X, X^T y and y^T y together to the Gram matrix of the tokens."""
     return jnp.block([[xx, xy[:, None]], [xy[None, :], yy[None, None]]])
 

@@ -49,5 +49,3 @@ def noiseless_oracle_risk(problem: Problem) -> float | None:
     if problem.n >= phi.size:
         return 0.0
     return float((1 - problem.n / phi.size) * phi.sum()) if np.allclose(phi, phi[0], rtol=1e-9) else None
-
-

@@ -41,9 +41,7 @@ class FlowBounds(NamedTuple):
     gamma_printed: np.ndarray
 
 
-def gradient_flow(
-    problem: Problem, beta: Float[Array, " d"], gamma: Float[Array, "d d"], times: np.ndarray
-) -> Flow:
+def gradient_flow(problem: Problem, beta: Float[Array, " d"], gamma: Float[Array, "d d"], times: np.ndarray) -> Flow:
     """Solve d(beta, Gamma)/dt = -grad (risk / 2) from (beta, Gamma) at times[0]; times must rise.
 
     The factor 1/2 is the paper's; it sets the unit of time.

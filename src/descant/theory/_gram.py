@@ -68,7 +68,7 @@ def symmetrise_cubic(k):
     """The fully symmetric part of a tensor (k, k, k): all that counts in a cubic form."""
     xp = k.__array_namespace__()
     orders = ((0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 2, 1), (1, 0, 2), (2, 1, 0))
-    return sum(xp.transpose(k, order) for order in orders) / 6
+    return xp.stack([xp.transpose(k, order) for order in orders]).mean(0)
 
 
 def _centred(problem: Problem, offset, tensor):
@@ -81,9 +81,7 @@ def _centred(problem: Problem, offset, tensor):
     return root @ offset, to_tokens.T @ white @ to_tokens, mean, root @ problem.cov @ root
 
 
-def gram_risk(
-    problem: Problem, offset: Float[Array, " d"], tensor: Float[Array, "d e e"]
-) -> Float[Array, ""]:
+def gram_risk(problem: Problem, offset: Float[Array, " d"], tensor: Float[Array, "d e e"]) -> Float[Array, ""]:
     """Exact risk of the predictor with weights offset_l + <tensor_l, G/n>, its query masked.
 
     Every one-layer linear attention is of this form (`estimators.GramAffine`), with any number of heads and any guess.
@@ -95,9 +93,7 @@ def gram_risk(
     return jnp.sum(t * moment) - 2 * jnp.sum(t * target) + jnp.trace(cov) + missing @ missing
 
 
-def attending_risk(
-    problem: Problem, offset: Float[Array, " d"], tensor: Float[Array, "d e e"]
-) -> Float[Array, ""]:
+def attending_risk(problem: Problem, offset: Float[Array, " d"], tensor: Float[Array, "d e e"]) -> Float[Array, ""]:
     """Exact risk of the same layer when the query token (x_query, 0) is among the keys and values.
 
     The query then adds a cubic form K(x, x, x) in itself, K the symmetric part of tensor_xx / n. With k_l = sum_i K_iil

@@ -22,7 +22,7 @@ def one_head_isotropic_minimum(d: int, n: int, mean_norm: float, prior_variance:
         right = np.array([t * m + psi, t * psi + m * kappa])
         corner = t * psi * spread + t * labels
         normal = np.array([[t**2 * (1 + 2 / n) + psi * spread, corner], [corner, t**2 * psi * spread + squares]])
-        along = m**2 + psi - right @ np.linalg.solve(normal, right)
+        along = m**2 + psi - float(right @ np.linalg.solve(normal, right))
         return along + (d - 1) * (psi - psi**2 / (t**2 / n + psi * spread))
 
     # Two basins at most (t of either sign); a coarse look in t / (1 + |t|) brackets the better one.
@@ -30,4 +30,5 @@ def one_head_isotropic_minimum(d: int, n: int, mean_norm: float, prior_variance:
     t = grid / (1 - np.abs(grid))
     best = int(np.argmin([risk(value) for value in t]))
     bracket = (t[max(best - 1, 0)], t[min(best + 1, t.size - 1)])
-    return float(minimize_scalar(risk, bounds=bracket, method="bounded", options={"xatol": 1e-12}).fun)
+    found = minimize_scalar(risk, bounds=bracket, method="bounded", options={"xatol": 1e-12})
+    return risk(float(found.x))  # pyright: ignore[reportAttributeAccessIssue]

@@ -1,0 +1,381 @@
+"""Closed forms against each other, against the numbers of the notes, and as minima: stationary and not to be beaten."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from descant.tasks import FixedNoise, LinearRegression
+from descant.theory import (
+    Problem,
+    attending_risk,
+    best_heads,
+    explicit_heads,
+    gd_beta_minimum,
+    gd_beta_risk,
+    gd_risk,
+    gram_risk,
+    heads_needed,
+    lsa_gap_bounds,
+    lsa_risk,
+    ltb_risk,
+    multi_head_lsa_risk,
+    noiseless_oracle_risk,
+    one_head_isotropic_minimum,
+    one_step_risk,
+    optimal_gamma,
+    optimal_step,
+    saturated_gap,
+    saturated_risk,
+    yq_lsa_risk,
+    zero_risk,
+)
+
+from .problems import low_rank_task, random_problem, random_task
+
+
+def isotropic(d: int, n: int, mean: float, sigma: float = 0.0) -> Problem:
+    return Problem(jnp.full(d, mean), jnp.eye(d), jnp.eye(d), n, sigma=sigma)
+
+
+# d, n, mean, sigma: LTB = GD-beta, LSA, GD-0, zero (ltb.md, section 3; less sigma^2, which the notes' table counts)
+TABLE = [
+    (5, 5, 0, 0, 2.7273, 2.7273, 2.7273, 5),
+    (5, 5, 1, 0, 2.7273, 4.5566, 4.8370, 10),
+    (20, 40, 0, 0, 6.8852, 6.8852, 6.8852, 20),
+    (20, 40, 10, 0, 6.8852, 114.15, 114.35, 2020),
+    (10, 20, 1, 1, 4.7500 - 1, 6.3705 - 1, 7.1111 - 1, 21 - 1),
+]
+
+
+@pytest.mark.parametrize(("d", "n", "mean", "sigma", "ltb", "lsa", "gd0", "zero"), TABLE)
+def test_table_of_the_notes(d, n, mean, sigma, ltb, lsa, gd0, zero):
+    problem = isotropic(d, n, mean, sigma)
+    digits = {"rtol": 0, "atol": 0.006 if lsa > 100 else 6e-5}
+    np.testing.assert_allclose(gd_beta_minimum(problem), ltb, **digits)
+    np.testing.assert_allclose(best_heads(problem, 1).risk, lsa, **digits)
+    np.testing.assert_allclose(one_step_risk(problem, jnp.zeros(d)), gd0, **digits)
+    np.testing.assert_allclose(zero_risk(problem), zero, rtol=1e-12)
+
+
+# d = n = 10, mean 1, no noise (initial_guess.md, section 2.7)
+BY_HEADS = [7.6879, 6.3776, 5.9782, 5.7841, 5.6691, 5.5928, 5.5382, 5.4967, 5.4633, 5.4342, 5.4342, 5.4342]
+
+
+def test_head_counts_of_the_notes():
+    problem = isotropic(10, 10, 1.0)
+    found = [best_heads(problem, heads).risk for heads in range(1, 13)]
+    np.testing.assert_allclose(found, BY_HEADS, atol=6e-5)
+    np.testing.assert_allclose(saturated_risk(problem), found[-1], rtol=1e-12)
+    assert heads_needed(problem) == 10
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_heads_do_not_matter_without_a_mean(seed):
+    task = random_task(seed, noise=FixedNoise(0.4))
+    problem = Problem(jnp.zeros(3), task.prior.cov, task.inputs.second_moment(3), task.n, sigma=0.4)
+    for heads in range(1, 6):
+        np.testing.assert_allclose(best_heads(problem, heads).risk, gd_beta_minimum(problem), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("n", "mean", "expected"), [(10, 0.5, 5.38), (10, 1, 5.796), (10, 2, 7.06), (40, 1, 2.30)])
+def test_attending_queries_of_the_notes(n, mean, expected):
+    """The notes' values are Monte Carlo, to about 0.2%; ours are exact."""
+    found = best_heads(isotropic(10, n, mean), 11, query_masked=False).risk
+    np.testing.assert_allclose(found, expected, rtol=6e-3)
+
+
+def test_one_head_isotropic_formula():
+    for d, n, mean, psi, sigma in ((10, 10, 1.0, 1.0, 0.0), (3, 8, -2.0, 0.5, 0.7), (6, 4, 0.3, 2.0, 1.5)):
+        problem = Problem(jnp.full(d, mean), psi * jnp.eye(d), jnp.eye(d), n, sigma=sigma)
+        exact = one_head_isotropic_minimum(d, n, abs(mean) * d**0.5, psi, sigma)
+        np.testing.assert_allclose(best_heads(problem, 1).risk, exact, rtol=1e-9)
+
+
+def notes_lsa_risk(h, psi, b_star, sigma, m, u21, u, u11, u12):
+    """The polynomial of ltb.md, section 3 (b), letter by letter, less sigma^2."""
+    a_, b, v = u11 + np.outer(b_star, u12), u21 + u * b_star, u12
+    hp = h @ psi
+    t, t2 = np.trace(hp), np.trace(hp @ hp)
+    big_b = b_star @ h @ b_star
+    ah, hv = a_.T @ h, h @ v
+    square = np.trace(ah @ a_ @ h)
+    norm_b, norm_v = b @ h @ b, v @ hv
+    cross = b @ hp @ h @ a_ @ hv
+    plain = b @ h @ a_ @ hv
+    step = ah @ b
+    return (
+        (m + 1)
+        / m
+        * (
+            step @ h @ step
+            + u**2 * np.trace(ah @ psi @ h @ a_ @ h)
+            + 2 * u * cross
+            + norm_v * (b @ hp @ h @ b)
+            + 2 * u * t * plain
+            + u**2 * norm_v * (t**2 + 2 * t2)
+        )
+        + 1
+        / m
+        * (norm_b * square + t * norm_b * norm_v + 4 * u * cross + u**2 * t * square + u**2 * norm_v * (t**2 + 2 * t2))
+        - 2 * (b @ h @ a_ @ h @ b_star + u * t * (v @ h @ b_star) + u * np.trace(h @ a_ @ hp) + b @ hp @ hv)
+        + big_b
+        + t
+        + sigma**2 / m * (norm_v * norm_b + u**2 * square + 2 * u * plain + 4 * u**2 * t * norm_v)
+        + u**2 * norm_v * sigma**4 * (m + 2) / m
+        + 2 * sigma**2 * u * (plain + u * t * norm_v - b_star @ hv)
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_lsa_polynomial_of_the_notes(seed):
+    """Two derivations of one polynomial, on random weights: term by term in the notes, by Wishart moments here."""
+    rng = np.random.default_rng(seed)
+    task = random_task(seed, noise=FixedNoise(0.6))
+    problem = Problem.of(task)
+    v, u = rng.standard_normal(4), rng.standard_normal((4, 3))
+    # Their symbols: a = (u21, u) is our v, U = [U11; u12^T] our u.
+    args = (np.asarray(task.inputs.second_moment(3)), np.asarray(task.prior.cov), np.asarray(task.prior.mean), 0.6)
+    expected = notes_lsa_risk(*args, task.n, v[:3], v[3], u[:3], u[3])
+    np.testing.assert_allclose(lsa_risk(problem, jnp.asarray(v), jnp.asarray(u)), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_gd_beta_risk_is_theorem_5_2(seed):
+    """The paper's completed square, with Omega, against the expanded form."""
+    task = random_task(seed, noise=FixedNoise(0.6))
+    problem, n = Problem.of(task), task.n
+    rng = np.random.default_rng(seed)
+    beta, g = rng.standard_normal(3), rng.standard_normal((3, 3))
+    h, shift = np.asarray(problem.inputs), beta - np.asarray(problem.mean)
+    root = np.asarray(problem.root)
+    s = root @ np.asarray(problem.cov) @ root
+    t = np.trace(s)
+    omega = ((n + 1) * s + (t + 0.36) * np.eye(3)) / n
+    h_g = (np.eye(3) - g @ h).T @ h @ (np.eye(3) - g @ h) + np.trace(h @ g.T @ h @ g) * h / n + h @ g.T @ h @ g @ h / n
+    off = root @ g @ root - s @ np.linalg.inv(omega)
+    expected = shift @ h_g @ shift + np.trace(off @ omega @ off.T) + t - np.trace(s @ s @ np.linalg.inv(omega))
+    np.testing.assert_allclose(gd_beta_risk(problem, jnp.asarray(beta), jnp.asarray(g)), expected, rtol=1e-10)
+
+
+PROBLEMS = {f"random {seed}": random_problem(seed) for seed in range(3)} | {"low rank": Problem.of(low_rank_task(0))}
+
+
+def _gradients(problem: Problem) -> dict:
+    """Autodiff gradients of every risk at its minimiser."""
+    d, zero = problem.d, jnp.zeros(problem.d)
+    gradients = {
+        "step": jax.grad(lambda step: gd_risk(problem, zero, step))(optimal_step(problem, zero)),
+        "gamma": jax.grad(lambda gamma: gd_beta_risk(problem, zero, gamma))(optimal_gamma(problem, zero)),
+        "gd_beta": jax.grad(lambda p: gd_beta_risk(problem, *p))((problem.mean, optimal_gamma(problem, problem.mean))),
+    }
+    for heads in (1, 2, d, d + 1, d + 2):
+        for masked in (True, False):
+            found = best_heads(problem, heads, query_masked=masked)
+            gradients[heads, masked] = jax.grad(
+                lambda p, masked=masked: multi_head_lsa_risk(problem, *p, query_masked=masked)
+            )((jnp.asarray(found.v), jnp.asarray(found.u)))
+    for masked in (True, False):
+        found = best_heads(problem, 1, query_masked=masked, free_offset=True)
+        gradients["ltb", masked] = jax.grad(lambda p, masked=masked: ltb_risk(problem, *p, query_masked=masked))(
+            (jnp.asarray(found.v[0]), jnp.asarray(found.u[0]), jnp.asarray(found.offset))
+        )
+    return gradients
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_gradients_vanish_at_the_minimisers(name):
+    for what, gradient in _gradients(PROBLEMS[name]).items():
+        largest = max(float(jnp.abs(leaf).max()) for leaf in jax.tree.leaves(gradient))
+        assert largest < 1e-8, (what, largest)
+
+
+def _lowest_of_restarts(risk, shapes, restarts=50) -> float:
+    """The best of many L-BFGS runs from random starts."""
+    sizes = [int(np.prod(shape)) for shape in shapes]
+
+    def split(flat):
+        return [part.reshape(shape) for part, shape in zip(jnp.split(flat, np.cumsum(sizes)[:-1]), shapes, strict=True)]
+
+    both = jax.jit(jax.value_and_grad(lambda flat: risk(*split(flat))))
+    rng = np.random.default_rng(0)
+    starts = rng.standard_normal((restarts, sum(sizes))) * rng.uniform(0.1, 1.0, (restarts, 1))
+
+    def objective(flat):
+        value, gradient = both(flat)
+        return float(value), np.asarray(gradient)
+
+    options = {"maxiter": 500, "ftol": 1e-13, "gtol": 1e-8}
+    return min(minimize(objective, start, jac=True, method="L-BFGS-B", options=options).fun for start in starts)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("masked", [True, False])
+@pytest.mark.parametrize("heads", [1, 2, 4])
+def test_no_restart_beats_the_best_heads(name, masked, heads):
+    problem = PROBLEMS[name]
+    d = problem.d
+    lowest = _lowest_of_restarts(
+        lambda v, u: multi_head_lsa_risk(problem, v, u, query_masked=masked), [(heads, d + 1), (heads, d + 1, d)]
+    )
+    found = best_heads(problem, heads, query_masked=masked).risk
+    assert found <= lowest + 1e-9
+    np.testing.assert_allclose(found, lowest, rtol=1e-5)  # and the restarts find it: it is no bound from thin air
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_no_restart_beats_one_step_descent(name):
+    problem = PROBLEMS[name]
+    d, zero = problem.d, jnp.zeros(problem.d)
+    minimum = float(gd_beta_minimum(problem))
+    for lowest, found in (
+        (_lowest_of_restarts(lambda b, g: gd_beta_risk(problem, b, g), [(d,), (d, d)]), minimum),
+        (_lowest_of_restarts(lambda g: gd_beta_risk(problem, zero, g), [(d, d)], 10), one_step_risk(problem, zero)),
+        (_lowest_of_restarts(lambda v, u, s: ltb_risk(problem, v, u, s), [(d + 1,), (d + 1, d), (d,)]), minimum),
+        (_lowest_of_restarts(lambda v, u, g: yq_lsa_risk(problem, v, u, g), [(d + 1,), (d + 1, d + 1), (d,)]), minimum),
+    ):
+        assert found <= lowest + 1e-9
+        np.testing.assert_allclose(found, lowest, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_ltb_and_yq_lsa_are_gd_beta(name):
+    problem = PROBLEMS[name]
+    minimum = float(gd_beta_minimum(problem))
+    np.testing.assert_allclose(best_heads(problem, 1, free_offset=True).risk, minimum, rtol=1e-9)
+    np.testing.assert_allclose(best_heads(problem, problem.d + 1, free_offset=True).risk, minimum, rtol=1e-9)
+    # The explicit weights: v = (-w0, 1), U = [Gamma^T 0; 0 0], guess w0. Exact for any w0 and Gamma, optimal at mu.
+    gamma = optimal_gamma(problem, problem.mean)
+    v = jnp.append(-problem.mean, 1.0)
+    u = jnp.zeros((problem.d + 1, problem.d + 1)).at[:-1, :-1].set(gamma.T)
+    np.testing.assert_allclose(yq_lsa_risk(problem, v, u, problem.mean), minimum, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_gap_is_what_the_best_linear_function_of_the_gram_loses(name):
+    """The closed form against plain least squares over all tensors (autodiff Hessian of the quadratic risk)."""
+    problem = PROBLEMS[name]
+    d = problem.d
+    shape = (d, d + 1, d + 1)
+
+    def risk(flat):
+        return gram_risk(problem, jnp.zeros(d), flat.reshape(shape))
+
+    zero = jnp.zeros(int(np.prod(shape)))
+    hessian, gradient = np.asarray(jax.hessian(risk)(zero)), np.asarray(jax.grad(risk)(zero))
+    least = float(risk(zero)) - gradient @ np.linalg.pinv(hessian, rcond=1e-11, hermitian=True) @ gradient / 2
+    np.testing.assert_allclose(saturated_risk(problem), least, rtol=1e-8)
+
+
+def test_gap_of_the_notes():
+    np.testing.assert_allclose(saturated_gap(isotropic(10, 10, 1.0)), 0.019608 * 10, atol=1e-5)
+    three = Problem(jnp.full(3, 3.0), jnp.eye(3), jnp.eye(3), 3, sigma=2**0.5)
+    np.testing.assert_allclose(saturated_gap(three), 4.768, atol=6e-4)
+    np.testing.assert_allclose(best_heads(three, 3).risk - gd_beta_minimum(three), 4.833, atol=6e-4)
+    assert heads_needed(three) == 4
+    assert heads_needed(Problem(jnp.ones(3), jnp.eye(3), jnp.eye(3), 3, sigma=2**0.5)) == 3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_heads_needed_is_where_the_curve_saturates(seed):
+    """Anisotropic problems, the mean growing: d heads do, then they don't."""
+    task = random_task(seed, noise=FixedNoise(1.6))
+    needed = []
+    for scale in (0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0):
+        problem = Problem(scale * task.prior.mean, task.prior.cov, task.inputs.second_moment(3), task.n, sigma=1.6)
+        lost = best_heads(problem, 3).risk - float(saturated_risk(problem))
+        needed.append(heads_needed(problem))
+        assert (lost > 1e-9 * scale**2) == (needed[-1] == 4), (scale, lost)
+    assert needed[0] == 3 and needed[-1] == 4
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_shift_lemma(seed):
+    """A fixed guess w0 on prior mean mu is no guess on prior mean mu - w0, for any number of heads."""
+    problem = random_problem(seed)
+    w0 = jnp.asarray(np.random.default_rng(seed).standard_normal(3))
+    shifted = Problem(
+        problem.mean - w0, problem.cov, problem.inputs, problem.n, noise2=problem.noise2, noise4=problem.noise4
+    )
+    np.testing.assert_allclose(saturated_gap(problem, w0), saturated_gap(shifted), rtol=1e-10)
+    for heads in (1, 2):
+        lowest = _lowest_of_restarts(
+            lambda v, u: gram_risk(problem, w0, jnp.einsum("hi,hjl->lij", v, u)), [(heads, 4), (heads, 4, 3)], 10
+        )
+        np.testing.assert_allclose(best_heads(shifted, heads).risk, lowest, rtol=1e-5)
+
+
+def test_explicit_heads_are_the_merged_weights():
+    problem = random_problem(0)
+    found = best_heads(problem, 4)
+    v, u = explicit_heads(jnp.asarray(found.tensor))
+    np.testing.assert_allclose(multi_head_lsa_risk(problem, v, u), saturated_risk(problem), rtol=1e-9)
+    np.testing.assert_allclose(multi_head_lsa_risk(problem, jnp.asarray(found.v), jnp.asarray(found.u)), found.risk)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_proved_gap_bound_holds_and_the_printed_one_does_not(seed):
+    problem = random_problem(seed)
+    gap = best_heads(problem, 1).risk - float(gd_beta_minimum(problem))
+    bounds = lsa_gap_bounds(problem)
+    assert float(bounds.simple) <= float(bounds.proved) * (1 + 1e-12)
+    assert float(bounds.proved) <= gap
+
+
+def test_counterexample_to_the_printed_bound():
+    problem = isotropic(50, 5, 1.0)
+    bounds = lsa_gap_bounds(problem)
+    gap_of_zero = float(zero_risk(problem) - gd_beta_minimum(problem))
+    np.testing.assert_allclose(bounds.printed, 69.4, atol=0.05)
+    np.testing.assert_allclose(gap_of_zero, 54.5, atol=0.1)
+    true_gap = one_head_isotropic_minimum(50, 5, 50**0.5, 1.0, 0.0) - float(gd_beta_minimum(problem))
+    np.testing.assert_allclose(true_gap, 15.23, atol=0.01)
+    assert float(bounds.proved) < true_gap < gap_of_zero < float(bounds.printed)
+
+
+def test_gd_from_a_wrong_start():
+    """tau (1 - n / (n + d + 1 + s^2 d / tau)), tau = d psi + |mu - w0|^2 (initial_guess.md, 2.5)."""
+    d, n, sigma = 4, 7, 0.8
+    problem = isotropic(d, n, 1.0, sigma)
+    for start in (jnp.zeros(d), jnp.full(d, 2.5)):
+        tau = d + float(jnp.sum((problem.mean - start) ** 2))
+        expected = tau * (1 - n / (n + d + 1 + sigma**2 * d / tau))
+        np.testing.assert_allclose(gd_risk(problem, start, optimal_step(problem, start)), expected, rtol=1e-12)
+
+
+def test_large_mean_limit():
+    """LSA's gap over |mu|^2 tends to 2 / (n + 2) for a large mean."""
+    problem = isotropic(5, 5, 200.0)
+    gap = best_heads(problem, 1).risk - float(gd_beta_minimum(problem))
+    np.testing.assert_allclose(gap / float(problem.size(problem.mean)), 2 / 7, rtol=1e-4)
+
+
+def test_noiseless_oracle():
+    assert noiseless_oracle_risk(isotropic(5, 5, 1.0)) == 0.0
+    np.testing.assert_allclose(noiseless_oracle_risk(isotropic(5, 2, 1.0)), 3.0)
+    assert noiseless_oracle_risk(isotropic(5, 5, 1.0, 0.1)) is None
+    skewed = Problem(jnp.zeros(3), jnp.diag(jnp.array([1.0, 2.0, 3.0])), jnp.eye(3), 2, sigma=0.0)
+    assert noiseless_oracle_risk(skewed) is None
+
+
+def test_degenerate_problems():
+    """No inputs, no prior spread, nothing: finite numbers, no crash."""
+    nothing = Problem(jnp.ones(2), jnp.eye(2), jnp.zeros((2, 2)), 3, sigma=0.0)
+    for heads in (1, 2):
+        assert best_heads(nothing, heads).risk == 0.0
+    assert float(gd_beta_minimum(nothing)) == 0.0 and float(saturated_risk(nothing)) == 0.0
+    certain = Problem(jnp.ones(2), jnp.zeros((2, 2)), jnp.eye(2), 3, sigma=0.0)
+    assert float(gd_beta_minimum(certain)) == 0.0
+    np.testing.assert_allclose(best_heads(certain, 3).risk, saturated_risk(certain), rtol=1e-9)
+    np.testing.assert_allclose(saturated_gap(certain), 2 * 2 / (2 * 3 + 2), rtol=1e-12)
+    one = LinearRegression(1, 3, noise=FixedNoise(0.5))
+    assert np.isfinite(best_heads(Problem.of(one), 1).risk)
+
+
+def test_attending_risk_reduces_to_masked_without_inputs_in_the_value():
+    """A query token (x, 0) adds nothing to heads that read labels only."""
+    problem = random_problem(1)
+    tensor = jnp.zeros((3, 4, 4)).at[:, :3, 3].set(jnp.eye(3) / 2)
+    args = (problem, problem.mean, tensor)
+    np.testing.assert_allclose(attending_risk(*args), gram_risk(*args), rtol=1e-12)
