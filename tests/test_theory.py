@@ -206,14 +206,20 @@ def _lowest_of_restarts(risk, shapes, restarts=50) -> float:
         value, gradient = both(flat)
         return float(value), np.asarray(gradient)
 
-    options = {"maxiter": 500, "ftol": 1e-13, "gtol": 1e-8}
+    options = {"maxiter": 200, "ftol": 1e-12, "gtol": 1e-7}
     return min(minimize(objective, start, jac=True, method="L-BFGS-B", options=options).fun for start in starts)
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.parametrize("masked", [True, False])
-@pytest.mark.parametrize("heads", [1, 2, 4])
-def test_no_restart_beats_the_best_heads(name, masked, heads):
+@pytest.mark.parametrize(
+    ("name", "heads", "masked"),
+    [
+        *(("random 0", heads, masked) for heads in (1, 2, 4) for masked in (True, False)),
+        *((name, heads, True) for name in ("random 1", "random 2") for heads in (1, 2)),
+        ("low rank", 1, True),
+        ("low rank", 2, False),
+    ],
+)
+def test_no_restart_beats_the_best_heads(name, heads, masked):
     problem = PROBLEMS[name]
     d = problem.d
     lowest = _lowest_of_restarts(
@@ -224,7 +230,7 @@ def test_no_restart_beats_the_best_heads(name, masked, heads):
     np.testing.assert_allclose(found, lowest, rtol=1e-5)  # and the restarts find it: it is no bound from thin air
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", ["random 0", "low rank"])
 def test_no_restart_beats_one_step_descent(name):
     problem = PROBLEMS[name]
     d, zero = problem.d, jnp.zeros(problem.d)

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 Z_LIMIT = 4.0
 
 
-def reproduce(*, out: Path = Path("results"), samples: int = 200_000, seed: int = 0) -> int:
+def reproduce(*, out: Path = Path("results"), samples: int = 120_000, seed: int = 0) -> int:
     """Measure every predictor on four tasks three ways (exact, moments, tokens) and compare them.
 
-    Finished rows are kept in OUT and found again, so an interrupted run goes on where it stopped. Exit status 1 if an
+    Finished tasks are kept in OUT and found again, so an interrupted run goes on where it stopped. Exit status 1 if an
     estimate is further than four standard errors from what it should be.
 
     Parameters
@@ -32,19 +32,18 @@ def reproduce(*, out: Path = Path("results"), samples: int = 200_000, seed: int 
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from .._disk import write_whole
-    from ..measure import NAMES
     from ..report import four_tasks, heads_figure, largest_z, measure_all
 
     console = Console()
     rows: list[Row] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
-        bar = progress.add_task("risks", total=len(four_tasks()) * len(NAMES))
-        for row in measure_all(out / "rows", samples, seed):
-            rows.append(row)
-            progress.update(bar, advance=1, description=f"{row.name} on {row.task.partition(':')[0]}")
-        progress.update(bar, description="figure")
+        bar = progress.add_task("figure", total=len(four_tasks()) + 1)
         write_whole(out / "heads.png", heads_figure())
+        progress.update(bar, advance=1, description="risks on four tasks")
+        for finished in measure_all(out / "rows", samples, seed):
+            rows += finished
+            progress.update(bar, advance=1)
     write_whole(out / "risks.csv", _as_csv(rows))
     for label in four_tasks():
         _print_table(console, label, [row for row in rows if row.task == label])
@@ -65,12 +64,14 @@ def _as_csv(rows: "list[Row]") -> str:
 
 
 def _print_table(console, label: str, rows: "list[Row]") -> None:
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(title=label, title_justify="left", caption_justify="left")
-    table.add_column("predictor")
+    # Narrow enough for a terminal of 80 columns.
+    table = Table(title=label, title_justify="left", caption_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("predictor", no_wrap=True)
     for column in ("exact", "moments", "±", "z", "tokens", "±", "z"):
-        table.add_column(column, justify="right")
+        table.add_column(column, justify="right", no_wrap=True)
     for row in rows:
         if row.note:
             table.caption = f"{table.caption or ''}{row.name}: {row.note}\n"
@@ -83,7 +84,9 @@ def _print_table(console, label: str, rows: "list[Row]") -> None:
 
 
 def _number(value: float | None, digits: int = 5) -> str:
-    return "-" if value is None else f"{value:.{digits}g}"
+    if value is None:
+        return "-"
+    return f"{value:.0e}" if 0 < abs(value) < 1e-6 else f"{value:.{digits}g}"
 
 
 def _score(value: float | None) -> str:

@@ -3,4 +3,10 @@
 from .. import _precision as _precision
 from ._best import ATTENTION as ATTENTION, NAMES as NAMES, best as best
 from ._exact import exact_risk as exact_risk
-from ._risk import Method as Method, Risk as Risk, risk as risk
+from ._risk import (
+    Method as Method,
+    Risk as Risk,
+    moment_risks as moment_risks,
+    risk as risk,
+    token_risks as token_risks,
+)

@@ -1,10 +1,12 @@
 """The in-context risk of a predictor on a task."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
@@ -60,48 +62,67 @@ def risk(
     key = jax.random.key(0) if key is None else key
     exact = exact_risk(predictor, task) if method in ("auto", "exact") else None
     if exact is not None:
-        oracle = _oracle(task, key, samples)
-        return Risk(exact, 0.0, "exact", exact - oracle[0], oracle[1])
+        oracle = OracleRidge(task.prior)
+        known = exact_risk(oracle, task)
+        if known is not None:
+            return Risk(exact, 0.0, "exact", exact - known, 0.0)
+        estimate = moment_risks([oracle], task, samples=samples, key=key)[0]
+        return Risk(exact, 0.0, "exact", exact - estimate.value, estimate.standard_error)
     if method == "exact":
         raise ValueError(f"{_name(predictor)} has no closed form on this task; ask for method auto, moments or tokens.")
-    linear = isinstance(predictor, AbstractLinearPredictor)
-    if method == "moments" and not linear:
+    if isinstance(predictor, AbstractLinearPredictor) and method != "tokens":
+        return moment_risks([predictor], task, samples=samples, key=key)[0]
+    if method == "moments":
         raise ValueError(f"{_name(predictor)} is not linear in the query; ask for method auto, exact or tokens.")
-    if linear and method != "tokens":
-        means, errors = mean_over_keys(_moment_errors, (predictor, task), key, samples)
-        return Risk(float(means[0]), float(errors[0]), "moments", float(means[1]), float(errors[1]))
+    return token_risks([predictor], task, samples=samples, key=key)[0]
+
+
+def moment_risks(
+    predictors: Sequence[AbstractLinearPredictor], task: LinearRegression, *, samples: int, key: PRNGKeyArray
+) -> list[Risk]:
+    """Risks of several predictors on the same sampled Gram matrices, in one program."""
+    means, errors = mean_over_keys(_moment_errors, (tuple(predictors), task), key, samples)
+    return _as_risks("moments", means, errors)
+
+
+def token_risks(
+    predictors: Sequence[AbstractPredictor], task: LinearRegression, *, samples: int, key: PRNGKeyArray
+) -> list[Risk]:
+    """Risks of several predictors on the same sampled prompts, in one program."""
     chunk = max(1, min(CHUNK, TOKEN_BUDGET // (task.n * task.d)))
-    means, errors = mean_over_keys(_token_errors, (predictor, task), key, samples, chunk)
-    return Risk(float(means[0]), float(errors[0]), "tokens", float(means[1]), float(errors[1]))
+    means, errors = mean_over_keys(_token_errors, (tuple(predictors), task), key, samples, chunk)
+    return _as_risks("tokens", means, errors)
+
+
+def _as_risks(method: str, means: np.ndarray, errors: np.ndarray) -> list[Risk]:
+    return [
+        Risk(float(value), float(error), method, float(adjusted), float(adjusted_error))
+        for (value, adjusted), (error, adjusted_error) in zip(means, errors, strict=True)
+    ]
 
 
 def _name(predictor: AbstractPredictor) -> str:
     return type(predictor).__name__
 
 
-def _oracle(task: LinearRegression, key: PRNGKeyArray, samples: int) -> tuple[float, float]:
-    """The oracle ridge's risk and its standard error."""
-    oracle = OracleRidge(task.prior)
-    exact = exact_risk(oracle, task)
-    if exact is not None:
-        return exact, 0.0
-    means, errors = mean_over_keys(_moment_errors, (oracle, task), key, samples)
-    return float(means[0]), float(errors[0])
-
-
-def _moment_errors(subject: tuple[AbstractLinearPredictor, LinearRegression], key: PRNGKeyArray) -> Float[Array, " 2"]:
-    """Risk and adjusted risk of one context, given the context and its noise level."""
-    predictor, task = subject
+def _moment_errors(
+    subject: tuple[tuple[AbstractLinearPredictor, ...], LinearRegression], key: PRNGKeyArray
+) -> Float[Array, "p 2"]:
+    """Risk and adjusted risk of each predictor on one context, given the context and its noise level."""
+    predictors, task = subject
     moments = task.sample_moments(key=key)
     oracle = task.posterior(moments, moments.sigma)
-    adjusted = task.error_norm(predictor.weights(moments) - oracle.mean)
-    return jnp.stack([adjusted + jnp.sum(task.inputs.second_moment(task.d) * oracle.cov), adjusted])
+    floor = jnp.sum(task.inputs.second_moment(task.d) * oracle.cov)
+    adjusted = jnp.stack([task.error_norm(predictor.weights(moments) - oracle.mean) for predictor in predictors])
+    return jnp.stack([adjusted + floor, adjusted], axis=1)
 
 
-def _token_errors(subject: tuple[AbstractPredictor, LinearRegression], key: PRNGKeyArray) -> Float[Array, " 2"]:
-    """Squared error on one prompt, and how much it exceeds the oracle's on the same prompt."""
-    predictor, task = subject
+def _token_errors(
+    subject: tuple[tuple[AbstractPredictor, ...], LinearRegression], key: PRNGKeyArray
+) -> Float[Array, "p 2"]:
+    """Squared error of each predictor on one prompt, and how much it exceeds the oracle's on the same prompt."""
+    predictors, task = subject
     prompt = task.sample(key=key)
     assert prompt.y_query is not None
-    error = (predictor(prompt) - prompt.y_query) ** 2
-    return jnp.stack([error, error - (OracleRidge(task.prior)(prompt) - prompt.y_query) ** 2])
+    errors = jnp.stack([(predictor(prompt) - prompt.y_query) ** 2 for predictor in predictors])
+    return jnp.stack([errors, errors - (OracleRidge(task.prior)(prompt) - prompt.y_query) ** 2], axis=1)

@@ -11,17 +11,15 @@ import matplotlib.pyplot as plt
 
 from ..theory import Problem, best_heads, gd_beta_minimum, one_step_risk
 
-D, N, MEAN = 10, 10, 1.0
 
-
-def heads_figure() -> bytes:
-    """Exact risk against the number of heads at d = n = 10, prior mean 1, no noise, as a PNG."""
-    problem = Problem(MEAN * jnp.ones(D), jnp.eye(D), jnp.eye(D), N, sigma=0.0)
-    counts = list(range(1, D + 4))
+def heads_figure(d: int = 10, n: int = 10, mean: float = 1.0) -> bytes:
+    """Exact risk against the number of heads, inputs and prior isotropic, no noise, as a PNG."""
+    problem = Problem(mean * jnp.ones(d), jnp.eye(d), jnp.eye(d), n, sigma=0.0)
+    counts = list(range(1, d + 4))
     masked = [best_heads(problem, heads).risk for heads in counts]
     attending = [best_heads(problem, heads, query_masked=False).risk for heads in counts]
     floor = float(gd_beta_minimum(problem))
-    from_zero = float(one_step_risk(problem, jnp.zeros(D)))
+    from_zero = float(one_step_risk(problem, jnp.zeros(d)))
 
     figure, axes = plt.subplots(figsize=(8, 4.6), dpi=150, layout="constrained")
     axes.axhline(from_zero, color="0.45", lw=1.2, ls=(0, (5, 3)))
@@ -52,7 +50,9 @@ def heads_figure() -> bytes:
         xlabel="heads", ylabel="exact in-context risk of the best weights", xticks=counts, ylim=(floor - 0.45, None)
     )
     axes.set_title(
-        f"Heads alone never buy the prior mean  (d = n = {D}, prior mean {MEAN:g}, no noise)", fontsize=12, loc="left"
+        f"Heads alone never buy the prior mean  (d = {d}, n = {n}, prior mean {mean:g}, no noise)",
+        fontsize=12,
+        loc="left",
     )
     axes.legend(frameon=False, fontsize=10, loc="upper right", bbox_to_anchor=(1, 0.86))
     axes.spines[["top", "right"]].set_visible(False)
