@@ -26,6 +26,11 @@ def small(monkeypatch):
     return tasks
 
 
+def read(folder) -> list[dict]:
+    with (folder / "risks.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
 def test_reproduce_measures_resumes_and_judges(small, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     out = tmp_path / "results"
@@ -34,13 +39,15 @@ def test_reproduce_measures_resumes_and_judges(small, tmp_path, monkeypatch, cap
         main(arguments)
     assert stop.value.code == 0
     assert "Largest |z|" in capsys.readouterr().out
-    rows = list(csv.DictReader((out / "risks.csv").open()))
+    rows = read(out)
     assert [row["name"] for row in rows] == list(NAMES) * 2
     skipped = [row for row in rows if row["note"]]
     assert {row["name"] for row in skipped} == {"ada-ridge", "tuned-ridge"} and len(skipped) == 2
     for row in rows:
         if row not in skipped:
-            assert float(row["moments_error"]) >= 0 and abs(float(row["z_tokens"])) < 4
+            assert float(row["moments_error"]) >= 0
+            # Least squares on two noisy tokens in two dimensions has an infinite risk: nothing to compare with.
+            assert row["exact"] == "inf" or abs(float(row["z_tokens"])) < 4
 
     # A second run finds what is finished; a run that lost one task computes that one only.
     calls = []
@@ -53,7 +60,7 @@ def test_reproduce_measures_resumes_and_judges(small, tmp_path, monkeypatch, cap
     with pytest.raises(SystemExit):
         main(arguments)
     assert calls == ["long"]
-    assert list(csv.DictReader((out / "risks.csv").open())) == rows
+    assert read(out) == rows
 
     # Other samples are another result, and a wrong estimate is status 1.
     wrong = [_risks.Row("long", "zero", 1.0, 2.0, 0.1, 2.0, 0.1, 10.0, 10.0)]

@@ -30,7 +30,7 @@ from descant.theory import (
 
 from .problems import low_rank_task, random_task
 
-SAMPLES = 4_000_000
+SAMPLES = 4_800_000
 # Queries per prompt where the query is not integrated out.
 QUERIES = 6
 
@@ -166,7 +166,7 @@ def _ols_errors(task, key):
 @pytest.mark.parametrize("seed", range(3))
 def test_ols_risk(seed):
     task = random_task(seed, d=2, n=30)
-    mean, error = mean_over_keys(_ols_errors, task, jax.random.key(seed), 2_500_000, chunk=20_000)
+    mean, error = mean_over_keys(_ols_errors, task, jax.random.key(seed), 3_200_000, chunk=20_000)
     assert abs(mean - ols_risk(Problem.of(task))) < 4 * error
     assert error < 1e-3 * mean
 

@@ -61,7 +61,8 @@ def from_spectrum(values: Float[Array, " d"], vectors: Matrix) -> Matrix:
 def psd_root(cov: Matrix) -> Matrix:
     """The symmetric R with R R = cov, for a positive semi-definite cov. Equals `scipy.linalg.sqrtm` where that is real."""
     values, vectors = eigh(cov)
-    return from_spectrum(jnp.sqrt(jnp.maximum(values, 0.0)), vectors)
+    # Rounding of 1e-16 in an eigenvalue that should be 0 is 1e-8 in its root.
+    return from_spectrum(jnp.sqrt(jnp.where(values > rank_tolerance(values), values, 0.0)), vectors)
 
 
 def safe_reciprocal(values: Float[Array, "*shape"], nonzero) -> Float[Array, "*shape"]:

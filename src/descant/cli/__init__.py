@@ -31,10 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = app(arguments, print_error=False, exit_on_error=False)
     except CycloptsError as error:
         status = _complain(str(error))
-    except ValueError as error:
+    except (ValueError, OverflowError, OSError) as error:
         status = _complain(str(error))
     except KeyboardInterrupt:
-        print("descant: interrupted; the same command goes on from here.", file=sys.stderr)
+        print("descant: interrupted; what was finished is kept, the same command does the rest.", file=sys.stderr)
         status = 130
     sys.exit(status)
 

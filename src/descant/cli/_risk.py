@@ -106,7 +106,7 @@ def _print_table(title: str, rows: "list[tuple[str, Risk]]") -> None:
         cells = (
             name,
             f"{found.value:.6g}",
-            "exact" if found.standard_error == 0 else f"{found.standard_error:.2g}",
+            "exact" if found.method == "exact" else f"{found.standard_error:.2g}",
             f"{found.adjusted:.6g}",
             "exact" if found.adjusted_error == 0 else f"{found.adjusted_error:.2g}",
             found.method,

@@ -1,4 +1,4 @@
-"""Gradient descent on the context's squared loss, (1 / 2n) sum_i (<w, x_i> - y_i)^2."""
+"""Gradient descent on the context's squared loss, (1 / 2n) sum_i (`<w, x_i>` - y_i)^2."""
 
 import jax
 import jax.numpy as jnp

@@ -9,7 +9,7 @@ from ..tasks import Moments, Prompt
 
 
 class GramAffine(AbstractLinearPredictor):
-    """Weights that are affine in the Gram matrix: w_l = offset_l + <tensor_l, G / n>.
+    """Weights that are affine in the Gram matrix: w_l = offset_l + `<tensor_l, G / n>`.
 
     One layer of linear attention with any number of heads, its query masked, is of this form: with heads (v_h, U_h) and
     the query token (x_query, 0), tensor_l = sum_h v_h (column l of U_h)^T. The offset is what a trainable initial guess
@@ -32,7 +32,7 @@ class GramAffine(AbstractLinearPredictor):
         _check.finite("tensor", self.tensor)
 
     def weights(self, moments: Moments) -> Float[Array, " d"]:
-        """offset + <tensor, G / n>."""
+        """offset + `<tensor, G / n>`."""
         return self.offset + jnp.einsum("lij,ij->l", self.tensor, moments.gram) / moments.n
 
 

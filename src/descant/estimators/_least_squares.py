@@ -9,7 +9,7 @@ from ..tasks import Moments
 
 
 class Zero(AbstractLinearPredictor):
-    """Always predicts 0. Its risk is E <w, x_query>^2, the size of the signal."""
+    """Always predicts 0. Its risk is E `<w, x_query>`^2, the size of the signal."""
 
     def weights(self, moments: Moments) -> Float[Array, " d"]:
         """The zero vector."""

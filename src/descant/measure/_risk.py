@@ -13,7 +13,7 @@ from .. import _check
 from .._predictor import AbstractLinearPredictor, AbstractPredictor
 from .._sampling import CHUNK, mean_over_keys
 from ..estimators import OracleRidge
-from ..tasks import LinearRegression
+from ..tasks import GaussianInputs, LinearRegression
 from ._exact import exact_risk
 
 Method = Literal["auto", "exact", "moments", "tokens"]
@@ -45,7 +45,7 @@ def risk(
     samples: int = SAMPLES,
     key: PRNGKeyArray | None = None,
 ) -> Risk:
-    """E (prediction - <w, x_query>)^2, without the label noise of the query.
+    """E (prediction - `<w, x_query>`)^2, without the label noise of the query.
 
     Exact where a closed form exists, else Monte Carlo: over moments for predictors that are linear in the query, over
     tokens for the others. In moment space the query and the task (given context and noise level) are integrated out by
@@ -81,7 +81,8 @@ def moment_risks(
     predictors: Sequence[AbstractLinearPredictor], task: LinearRegression, *, samples: int, key: PRNGKeyArray
 ) -> list[Risk]:
     """Risks of several predictors on the same sampled Gram matrices, in one program."""
-    means, errors = mean_over_keys(_moment_errors, (tuple(predictors), task), key, samples)
+    # Short contexts and other than Gaussian inputs are drawn as tokens even here.
+    means, errors = mean_over_keys(_moment_errors, (tuple(predictors), task), key, samples, _chunk(task))
     return _as_risks("moments", means, errors)
 
 
@@ -89,9 +90,14 @@ def token_risks(
     predictors: Sequence[AbstractPredictor], task: LinearRegression, *, samples: int, key: PRNGKeyArray
 ) -> list[Risk]:
     """Risks of several predictors on the same sampled prompts, in one program."""
-    chunk = max(1, min(CHUNK, TOKEN_BUDGET // (task.n * task.d)))
-    means, errors = mean_over_keys(_token_errors, (tuple(predictors), task), key, samples, chunk)
+    means, errors = mean_over_keys(_token_errors, (tuple(predictors), task), key, samples, _chunk(task, tokens=True))
     return _as_risks("tokens", means, errors)
+
+
+def _chunk(task: LinearRegression, tokens: bool = False) -> int:
+    """How many contexts to hold at once."""
+    tokens = tokens or task.n <= task.d or not isinstance(task.inputs, GaussianInputs)
+    return max(1, min(CHUNK, TOKEN_BUDGET // (task.d * max(task.d, task.n if tokens else 1))))
 
 
 def _as_risks(method: str, means: np.ndarray, errors: np.ndarray) -> list[Risk]:

@@ -32,6 +32,8 @@ def known_noise_posterior(prior: GaussianPrior, moments: Moments, sigma: Float[A
 
 def noise_probabilities(log_posterior: Float[Array, " m"]) -> Float[Array, " m"]:
     """Normalised weights exp(log_posterior); a level at +inf (an exact fit without noise) takes everything."""
+    # -inf + inf: a level that the prior rules out stays out, however well it fits.
+    log_posterior = jnp.where(jnp.isnan(log_posterior), -jnp.inf, log_posterior)
     certain = jnp.isposinf(log_posterior)
     shifted = jnp.where(certain, 0.0, log_posterior) - jnp.max(jnp.where(certain, -jnp.inf, log_posterior))
     weights = jnp.where(jnp.any(certain), certain.astype(log_posterior.dtype), jnp.exp(shifted))

@@ -15,7 +15,7 @@ from ._wishart import bartlett_freedoms, bartlett_gram, bartlett_normals
 
 
 class LinearRegression(eqx.Module):
-    """Prompts of n labelled inputs: w ~ prior, x_i ~ inputs, y_i = <w, x_i> + sigma N(0, 1), one sigma ~ noise a prompt.
+    """Prompts of n labelled inputs: w ~ prior, x_i ~ inputs, y_i = `<w, x_i>` + sigma N(0, 1), one sigma ~ noise a prompt.
 
     Left out, the prior is N(0, I), the inputs are N(0, I), and there is no noise. Sampling is written for one prompt;
     batch it with `jax.vmap` over keys.
@@ -85,5 +85,5 @@ class LinearRegression(eqx.Module):
         return mixture_posterior(self.prior, self.noise, moments)
 
     def error_norm(self, difference: Float[Array, " d"]) -> Float[Array, ""]:
-        """E <difference, x_query>^2: what an error in the weight vector costs."""
+        """E `<difference, x_query>`^2: what an error in the weight vector costs."""
         return difference @ self.inputs.second_moment(self.d) @ difference

@@ -23,7 +23,7 @@ def bartlett_gram(
     normals: Float[Array, " m"],
     chi_squares: Float[Array, " e"],
 ) -> Float[Array, "e e"]:
-    """The Gram matrix of n > d tokens (x, <w, x> + noise) with x = root z, z ~ N(0, I): its law, not its tokens.
+    """The Gram matrix of n > d tokens (x, `<w, x>` + noise) with x = root z, z ~ N(0, I): its law, not its tokens.
 
     Bartlett's decomposition: Z^T Z = L L^T with L lower triangular, L_ii^2 ~ chi2 with n - i + 1 degrees of freedom
     (i = 1..d), L_ij ~ N(0, 1) below the diagonal. The labels are then v = L^T w_z + sigma N(0, I) along the columns of

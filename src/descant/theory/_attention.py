@@ -39,7 +39,7 @@ def ltb_risk(
     *,
     query_masked: bool = True,
 ) -> Float[Array, ""]:
-    """Risk of the linear transformer block in reduced form: y_hat = <skip, x_query> + v^T (G/n) U x_query.
+    """Risk of the linear transformer block in reduced form: y_hat = `<skip, x_query>` + v^T (G/n) U x_query.
 
     `skip` is what the MLP makes of the residual (gamma in the notes; last row of W_2^T W_1).
     """
@@ -50,5 +50,5 @@ def ltb_risk(
 def yq_lsa_risk(
     problem: Problem, v: Float[Array, " e"], u: Float[Array, "e e"], guess: Float[Array, " d"]
 ) -> Float[Array, ""]:
-    """Risk of y_q-LSA: y_q + v^T (G/n) U (x_query, y_q) with the guess y_q = <guess, x_query>, query masked."""
+    """Risk of y_q-LSA: y_q + v^T (G/n) U (x_query, y_q) with the guess y_q = `<guess, x_query>`, query masked."""
     return ltb_risk(problem, v, u[:, :-1] + jnp.outer(u[:, -1], guess), guess)

@@ -9,12 +9,14 @@ from ._problem import Problem, Whitened
 
 
 def zero_risk(problem: Problem) -> Float[Array, ""]:
-    """E <w, x_query>^2 = tr Lambda (Psi + mu mu^T)."""
+    """E `<w, x_query>`^2 = tr Lambda (Psi + mu mu^T)."""
     return problem.signal + problem.size(problem.mean)
 
 
 def _mean_inverse_trace(size: int, freedom: int) -> float:
     """E tr W^-1 for a Wishart matrix of this size and degrees of freedom >= size: infinite up to size + 1."""
+    if size == 0:
+        return 0.0
     return size / (freedom - size - 1) if freedom > size + 1 else math.inf
 
 

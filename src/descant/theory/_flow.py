@@ -99,8 +99,8 @@ def flow_bounds(problem: Problem, flow: Flow) -> FlowBounds:
     t = flow.times - flow.times[0]
     decay = np.exp(-fast * t)
     # (e^(-slow t) - e^(-fast t)) / (fast - slow), in a form that survives fast = slow.
-    gap = fast - slow
-    mixed = np.exp(-slow * t) * (t if gap == 0 else -np.expm1(-gap * t) / gap)
+    gap = abs(fast - slow)
+    mixed = np.exp(-min(slow, fast) * t) * (t if gap == 0 else -np.expm1(-gap * t) / gap)
     start, forcing = flow.gamma_distance[0], largest**2 * flow.beta_distance[0] ** 2
     largest_gamma = np.linalg.norm(whitened_gamma(white))
     return FlowBounds(

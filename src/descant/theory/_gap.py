@@ -17,7 +17,7 @@ from ._problem import Problem, Whitened
 
 
 class ConstantImitation(NamedTuple):
-    """p(G) = <inputs_part, X^T X / n> + label_part |y - X mu|^2 / n, the best imitation of 1, and how far it is from it."""
+    """p(G) = `<inputs_part, X^T X / n>` + label_part |y - X mu|^2 / n, the best imitation of 1, and how far it is from it."""
 
     inputs_part: np.ndarray
     label_part: float
@@ -25,7 +25,7 @@ class ConstantImitation(NamedTuple):
 
 
 def imitate_constant(white: Whitened) -> ConstantImitation:
-    """Project the constant 1 on the entries of the Gram matrix (whitened inputs, labels y - <mu, x>).
+    """Project the constant 1 on the entries of the Gram matrix (whitened inputs, labels y - `<mu, x>`).
 
     tr(X^T X / n) alone leaves the squared distance 2 / (k n + 2). With noise, the labels' squares help a little: less
     their regression on X^T X they have the mean E sigma^2 and the variance V.
@@ -72,7 +72,7 @@ def saturated_tensor(white: Whitened) -> np.ndarray:
 def saturated_gap(problem: Problem, start: Float[Array, " d"] | None = None) -> Float[Array, ""]:
     """Risk of the best LSA with d + 1 or more heads, less that of the best GD-beta; 0 only if the guess is right.
 
-    `start` is w0 of a fixed initial guess <w0, x_query> (0 if left out). The gap is |mu - w0|^2 in the Lambda norm times
+    `start` is w0 of a fixed initial guess `<w0, x_query>` (0 if left out). The gap is |mu - w0|^2 in the Lambda norm times
     1 / (1 + k n / 2 + (E sigma^2)^2 / V), where k is the rank of Lambda; 2 |mu|^2 / (d n + 2) without noise.
     """
     shift = problem.mean if start is None else problem.mean - start
@@ -85,7 +85,7 @@ def saturated_risk(problem: Problem) -> Float[Array, ""]:
 
 
 def heads_needed(problem: Problem) -> int:
-    """The least number of heads that reaches `saturated_risk`, or d if fewer may do: d + 1 or at most d.
+    """How many heads surely reach `saturated_risk`: 1 without a prior mean, else d or d + 1; with d + 1, d don't.
 
     d heads can realise the optimum iff its d symmetric matrices vanish on one common line. In centred, whitened
     coordinates with p's parts (B, q) that asks for a root s of b s^2 - s + q = 0, b = mu^T Gamma^-1 B Gamma^-1 mu, that
@@ -94,7 +94,9 @@ def heads_needed(problem: Problem) -> int:
     white = Whitened.of(problem)
     imitation = imitate_constant(white)
     q = imitation.label_part
-    if white.k == 0 or not np.any(white.mean) or q == 0.0:
+    if not np.any(white.mean):
+        return min(1, white.k)
+    if q == 0.0:
         return white.k
     if np.linalg.eigvalsh(imitation.inputs_part).min() <= 0:
         return white.k

@@ -1,9 +1,9 @@
 """The exact risk of every one-layer linear attention, as a quadratic form in its merged weights.
 
 Given w, a token (x, y) is Gaussian with covariance Sigma_w = [[I, w], [w^T, |w|^2 + sigma^2]] (whitened inputs), and
-n G / n is a Wishart matrix: E <T, G/n>^2 = <T, Sigma_w>^2 + (2/n) tr(T Sigma_w T Sigma_w) for symmetric T. Averaging
+G is a Wishart matrix: E `<T, G/n>`^2 = `<T, Sigma_w>`^2 + (2/n) tr(T Sigma_w T Sigma_w) for symmetric T. Averaging
 over w ~ N(0, Psi) takes Gaussian moments up to the fourth, and gives the operator `second_moment` below. A prior mean is
-removed first, by writing labels as y - <mu, x> (the shift lemma). Derivation: docs/theory/gram.md.
+removed first, by writing labels as y - `<mu, x>` (the shift lemma). Derivation: docs/theory/gram.md.
 """
 
 import jax.numpy as jnp
@@ -19,7 +19,7 @@ def fourth_moment(cov, noise2, noise4):
 
 
 def second_moment(t, cov, n, noise2, noise4):
-    """E[ G/n <T, G/n> ] for a batch of symmetric matrices T (p, k+1, k+1), whitened inputs and zero prior mean.
+    """E[ G/n `<T, G/n>` ] for a batch of symmetric matrices T (p, k+1, k+1), whitened inputs and zero prior mean.
 
     For T = [[B, v], [v^T, q]] with kappa = tr Psi + sigma^2 and F = E (|u|^2 + sigma^2)^2 it is
 
@@ -72,7 +72,7 @@ def symmetrise_cubic(k):
 
 
 def _centred(problem: Problem, offset, tensor):
-    """Offset, tensor, prior mean and covariance in whitened coordinates, with labels y - <mu, x>."""
+    """Offset, tensor, prior mean and covariance in whitened coordinates, with labels y - `<mu, x>`."""
     root, d = problem.root, problem.d
     mean = root @ problem.mean
     # (x, y) = to_tokens (z, y - <mu, x>)
@@ -82,7 +82,7 @@ def _centred(problem: Problem, offset, tensor):
 
 
 def gram_risk(problem: Problem, offset: Float[Array, " d"], tensor: Float[Array, "d e e"]) -> Float[Array, ""]:
-    """Exact risk of the predictor with weights offset_l + <tensor_l, G/n>, its query masked.
+    """Exact risk of the predictor with weights offset_l + `<tensor_l, G/n>`, its query masked.
 
     Every one-layer linear attention is of this form (`estimators.GramAffine`), with any number of heads and any guess.
     """
@@ -97,7 +97,7 @@ def attending_risk(problem: Problem, offset: Float[Array, " d"], tensor: Float[A
     """Exact risk of the same layer when the query token (x_query, 0) is among the keys and values.
 
     The query then adds a cubic form K(x, x, x) in itself, K the symmetric part of tensor_xx / n. With k_l = sum_i K_iil
-    and h the mean error of the weights, the risk grows by 6 <h, k> + 6 |K|^2 + 9 |k|^2 (Wick's formula).
+    and h the mean error of the weights, the risk grows by 6 `<h, k>` + 6 |K|^2 + 9 |k|^2 (Wick's formula).
     """
     masked = gram_risk(problem, offset, tensor)
     offset, t, mean, cov = _centred(problem, offset, tensor)
@@ -108,7 +108,7 @@ def attending_risk(problem: Problem, offset: Float[Array, " d"], tensor: Float[A
 
 
 def query_cubic(t, mean, n):
-    """The symmetric tensor K of the query's own contribution; its token has the label 0 - <mu, x_query> here."""
+    """The symmetric tensor K of the query's own contribution; its token has the label 0 - `<mu, x_query>` here."""
     xp = t.__array_namespace__()
     token = xp.concatenate([xp.eye(mean.shape[0]), -mean[None, :]])
     return symmetrise_cubic(token.T @ t @ token) / n

@@ -11,9 +11,6 @@ from .. import _check
 from .._linalg import psd_root
 from ..tasks import GaussianInputs, LinearRegression
 
-# Directions of the input law below this fraction of its largest eigenvalue are taken for rounding: they have no inputs.
-RANK_TOLERANCE = 1e-12
-
 
 class Problem(eqx.Module):
     """Regression with Gaussian inputs, reduced to what risks of Gram-affine predictors depend on.
@@ -106,7 +103,8 @@ class Whitened(NamedTuple):
     def of(cls, problem: Problem) -> "Whitened":
         """Drop the directions without inputs and scale the others to unit variance."""
         values, vectors = np.linalg.eigh(np.asarray(problem.inputs))
-        kept = values > RANK_TOLERANCE * values.max(initial=0.0)
+        # The rule of `_linalg.rank_tolerance`: estimators and theory must agree on what is rounding.
+        kept = values > values.max(initial=0.0) * values.size * np.finfo(float).eps
         scale, vectors = np.sqrt(values[kept]), vectors[:, kept]
         root = vectors * scale
         return cls(
@@ -128,9 +126,22 @@ class Whitened(NamedTuple):
         """Takes weight vectors of whitened coordinates to the original ones."""
         return self.forth.T
 
+    def label_size(self) -> float:
+        """Root mean square of a label."""
+        return float(np.sqrt(np.trace(self.cov) + self.mean @ self.mean + self.noise2))
+
+    def in_units(self, unit: float) -> "Whitened":
+        """The same problem with labels divided by `unit`."""
+        return self._replace(
+            mean=self.mean / unit,
+            cov=self.cov / unit**2,
+            noise2=self.noise2 / unit**2,
+            noise4=self.noise4 / unit**4,
+        )
+
     @property
     def from_tokens(self) -> np.ndarray:
-        """The matrix (k+1, d+1) that takes a token (x, y) to (z, y - <mu, x>)."""
+        """The matrix (k+1, d+1) that takes a token (x, y) to (z, y - `<mu, x>`)."""
         bottom = np.append(-self.mean @ self.forth, 1.0)
         return np.vstack([np.pad(self.forth, ((0, 0), (0, 1))), bottom])
 
