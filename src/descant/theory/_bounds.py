@@ -5,6 +5,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from .._linalg import safe_reciprocal
 from ._problem import Problem
 
 
@@ -33,7 +34,7 @@ def lsa_gap_bounds(problem: Problem) -> GapBounds:
     bottom = 2 * t2 + (3 * n + 2) / (n * (n + 1)) * s**2
     simple = 2 / (3 * (n + 1))
     return GapBounds(
-        proved=(1 / (n + 1) - s**2 / ((n + 1) ** 2 * bottom)) * size,
+        proved=(1 / (n + 1) - s**2 * safe_reciprocal(bottom, bottom > 0) / (n + 1) ** 2) * size,
         simple=simple * size,
-        printed=jnp.maximum(simple, s**2 / ((n + 1) ** 2 * t2)) * size,
+        printed=jnp.maximum(simple, s**2 * safe_reciprocal(t2, t2 > 0) / (n + 1) ** 2) * size,
     )
