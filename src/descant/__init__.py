@@ -8,7 +8,13 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import estimators as estimators, measure as measure, tasks as tasks, theory as theory
+    from . import (
+        attention as attention,
+        estimators as estimators,
+        measure as measure,
+        tasks as tasks,
+        theory as theory,
+    )
     from ._predictor import (
         AbstractLinearPredictor as AbstractLinearPredictor,
         AbstractPredictor as AbstractPredictor,
@@ -28,7 +34,7 @@ if TYPE_CHECKING:
 
 __version__ = version("descant")
 
-_ROOMS = ("estimators", "measure", "tasks", "theory")
+_ROOMS = ("attention", "estimators", "measure", "tasks", "theory")
 _HOME = {
     **dict.fromkeys(("AbstractLinearPredictor", "AbstractPredictor"), "_predictor"),
     **dict.fromkeys(("Risk", "best", "risk"), "measure"),

@@ -4,6 +4,7 @@ from abc import abstractmethod
 
 import equinox as eqx
 from jaxtyping import Array, Float
+from typing_extensions import TypeIs
 
 from .tasks import Moments, Prompt
 
@@ -23,6 +24,11 @@ class AbstractLinearPredictor(AbstractPredictor):
     depend on the context length.
     """
 
+    @property
+    def linear(self) -> bool:
+        """Whether `weights` exists; a layer with switches (an attending query, a constant guess) may not have it."""
+        return True
+
     @abstractmethod
     def weights(self, moments: Moments) -> Float[Array, " d"]:
         """The weight vector that the context leads to."""
@@ -30,3 +36,8 @@ class AbstractLinearPredictor(AbstractPredictor):
     def __call__(self, prompt: Prompt) -> Float[Array, ""]:
         """Predict `<weights, x_query>`."""
         return self.weights(prompt.moments()) @ prompt.x_query
+
+
+def in_moment_space(predictor: AbstractPredictor) -> TypeIs[AbstractLinearPredictor]:
+    """Whether a predictor is linear in the query, so that moments are all it needs."""
+    return isinstance(predictor, AbstractLinearPredictor) and predictor.linear

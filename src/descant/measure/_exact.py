@@ -5,6 +5,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from .._predictor import AbstractPredictor
+from ..attention import LSA, LTB, AbstractLinearTransformer, MergedLTB, NoGuess
 from ..estimators import (
     GD,
     OLS,
@@ -57,6 +58,12 @@ def _closed_form(predictor: AbstractPredictor, problem: Problem, task: LinearReg
             return gram_risk(problem, offset, tensor)
         case AttendingGramAffine(masked=GramAffine(offset=offset, tensor=tensor)):
             return attending_risk(problem, offset, tensor)
+        case LSA() if isinstance(predictor.guess, NoGuess) or predictor.linear:
+            return _closed_form(predictor.gram_affine(task.d, task.n), problem, task)
+        case LTB() | MergedLTB():
+            return _closed_form(predictor.gram_affine(task.d, task.n), problem, task)
+        case AbstractLinearTransformer() if predictor.layers == 1:
+            return _closed_form(predictor.gram_affine(task.d, task.n), problem, task)
         case _ if _is_posterior_mean_without_noise(predictor, task):
             return noiseless_oracle_risk(problem)
     return None

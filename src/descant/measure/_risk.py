@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
-from .._predictor import AbstractLinearPredictor, AbstractPredictor
+from .._predictor import AbstractLinearPredictor, AbstractPredictor, in_moment_space
 from .._sampling import CHUNK, mean_over_keys
 from ..estimators import OracleRidge
 from ..tasks import GaussianInputs, LinearRegression
@@ -70,7 +70,7 @@ def risk(
         return Risk(exact, 0.0, "exact", exact - estimate.value, estimate.standard_error)
     if method == "exact":
         raise ValueError(f"{_name(predictor)} has no closed form on this task; ask for method auto, moments or tokens.")
-    if isinstance(predictor, AbstractLinearPredictor) and method != "tokens":
+    if method != "tokens" and in_moment_space(predictor):
         return moment_risks([predictor], task, samples=samples, key=key)[0]
     if method == "moments":
         raise ValueError(f"{_name(predictor)} is not linear in the query; ask for method auto, exact or tokens.")

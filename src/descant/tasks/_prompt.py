@@ -1,10 +1,16 @@
 """A prompt in token space, and what is left of it in moment space."""
 
+from collections.abc import Iterable
+
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .. import _check
+
+# Tokens that are held at once when a long context is summed up.
+CHUNK = 4096
 
 
 class Moments(eqx.Module):
@@ -17,6 +23,17 @@ class Moments(eqx.Module):
     n: int = eqx.field(static=True)
     w: Float[Array, " d"] | None = None
     sigma: Float[Array, ""] | None = None
+
+    @classmethod
+    def of_chunks(cls, chunks: Iterable[tuple[Float[Array, "m d"], Float[Array, " m"]]]) -> "Moments":
+        """The moments of a context that comes in pieces (x, y), as from a file too large for memory."""
+        total, n = None, 0
+        for x, y in chunks:
+            part = token_gram(x, y)
+            total, n = part if total is None else total + part, n + x.shape[0]
+        if total is None:
+            raise ValueError("chunks is empty; expected at least one piece (x, y) of the context.")
+        return cls(total, n)
 
     @property
     def d(self) -> int:
@@ -39,6 +56,28 @@ class Moments(eqx.Module):
         return self.gram[-1, -1]
 
 
+def token_gram(x: Float[Array, "n d"], y: Float[Array, " n"]) -> Float[Array, "e e"]:
+    """sum_i e_i e_i^T with e_i = (x_i, y_i)."""
+    n, d = x.shape
+
+    def chunk_gram(x, y):
+        tokens = jnp.concatenate([x, y[:, None]], axis=1)
+        return tokens.T @ tokens
+
+    if n <= CHUNK:
+        return chunk_gram(x, y)
+
+    def add(total, start):
+        part = chunk_gram(
+            jax.lax.dynamic_slice(x, (start, 0), (CHUNK, d)), jax.lax.dynamic_slice(y, (start,), (CHUNK,))
+        )
+        return total + part, None
+
+    whole = n - n % CHUNK
+    rest = chunk_gram(x[whole:], y[whole:])
+    return jax.lax.scan(add, rest, jnp.arange(0, whole, CHUNK))[0]
+
+
 def join_gram(xx: Float[Array, "d d"], xy: Float[Array, " d"], yy: Float[Array, ""]) -> Float[Array, "e e"]:
     """Put the blocks X^T X, X^T y and y^T y together to the Gram matrix of the tokens."""
     return jnp.block([[xx, xy[:, None]], [xy[None, :], yy[None, None]]])
@@ -47,7 +86,8 @@ def join_gram(xx: Float[Array, "d d"], xy: Float[Array, " d"], yy: Float[Array, 
 class Prompt(eqx.Module):
     """A context of n labelled inputs and a query; `w`, `sigma` and `y_query` are hidden, known only when sampled.
 
-    `y_query` is `<w, x_query>`, without label noise.
+    `y_query` is `<w, x_query>`, without label noise. `guess` is an initial guess of it, for models that take one from
+    outside.
     """
 
     x: Float[Array, "n d"]
@@ -56,6 +96,7 @@ class Prompt(eqx.Module):
     w: Float[Array, " d"] | None = None
     sigma: Float[Array, ""] | None = None
     y_query: Float[Array, ""] | None = None
+    guess: Float[Array, ""] | None = None
 
     def __check_init__(self):
         if self.x.ndim != 2:
@@ -75,6 +116,5 @@ class Prompt(eqx.Module):
         return self.x.shape[-1]
 
     def moments(self) -> Moments:
-        """The Gram matrix of the context's tokens."""
-        gram = join_gram(self.x.T @ self.x, self.x.T @ self.y, self.y @ self.y)
-        return Moments(gram, self.n, self.w, self.sigma)
+        """The Gram matrix of the context's tokens, summed up in chunks: no array of the context's size is made."""
+        return Moments(token_gram(self.x, self.y), self.n, self.w, self.sigma)

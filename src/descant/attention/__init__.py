@@ -1,0 +1,48 @@
+"""The attention layers of the papers, in token space and in moment space."""
+
+from .. import _precision as _precision
+from ._constructions import (
+    gd_as_lsa as gd_as_lsa,
+    gd_as_transformer as gd_as_transformer,
+    gd_as_yq_lsa as gd_as_yq_lsa,
+    gd_beta_as_elsa as gd_beta_as_elsa,
+    gd_beta_as_ltb as gd_beta_as_ltb,
+    gd_beta_as_yq_lsa as gd_beta_as_yq_lsa,
+    gd_plus_plus_as_transformer as gd_plus_plus_as_transformer,
+    gram_affine_as_lsa as gram_affine_as_lsa,
+    two_noise_network as two_noise_network,
+)
+from ._conventions import (
+    from_kqvp as from_kqvp,
+    from_pq as from_pq,
+    from_vq as from_vq,
+    lsa_as_transformer as lsa_as_transformer,
+    to_kqvp as to_kqvp,
+    to_pq as to_pq,
+    to_vq as to_vq,
+    transformer_as_lsa as transformer_as_lsa,
+    with_normalization as with_normalization,
+)
+from ._elsa import ELSA as ELSA, ELSABlock as ELSABlock, ELSAPredictor as ELSAPredictor
+from ._guess import (
+    AbstractGuess as AbstractGuess,
+    ConstantGuess as ConstantGuess,
+    GivenGuess as GivenGuess,
+    LinearGuess as LinearGuess,
+    NoGuess as NoGuess,
+)
+from ._layer_states import LayerStates as LayerStates, layer_states as layer_states
+from ._linear_transformer import (
+    AbstractDiagonal as AbstractDiagonal,
+    AbstractLinearTransformer as AbstractLinearTransformer,
+    Diag as Diag,
+    FreeDiag as FreeDiag,
+    Full as Full,
+    GDPlusPlusTransformer as GDPlusPlusTransformer,
+    as_full as as_full,
+)
+from ._lsa import LSA as LSA
+from ._ltb import LTB as LTB, MergedLTB as MergedLTB
+from ._saving import load as load, save as save, to_bytes as to_bytes
+from ._softmax import SoftmaxTransformer as SoftmaxTransformer
+from ._torch import to_torch as to_torch
