@@ -138,4 +138,4 @@ def _block(heads: list[dict], rows: int, columns: int) -> ELSABlock:
     shapes = {"w": (columns, columns), "b": (rows, columns)}
     names = ("w1", "w2", "w3", "b1", "b2", "b3")
     parts = ([head.get(name, jnp.zeros(shapes[name[0]])) for head in heads] for name in names)
-    return ELSABlock(*map(jnp.stack, parts))
+    return ELSABlock(*map(jnp.stack, parts), residual=False)

@@ -333,7 +333,7 @@ def _depth(layers: int, heads: int, tied: bool) -> tuple[int | None, int]:
 def _check_depth(depth: int | None, sets: int) -> None:
     if depth is None:
         return
-    _check.size("depth", depth=depth)
+    _check.size("depth", depth)
     if sets != 1:
         raise ValueError(f"depth is {depth}, but there are {sets} sets of parameters; tied layers share a single one.")
 

@@ -61,8 +61,8 @@ def token_gram(x: Float[Array, "n d"], y: Float[Array, " n"]) -> Float[Array, "e
     n, d = x.shape
 
     def chunk_gram(x, y):
-        tokens = jnp.concatenate([x, y[:, None]], axis=1)
-        return tokens.T @ tokens
+        # Block by block: putting x and y together to tokens first would copy the context.
+        return join_gram(x.T @ x, x.T @ y, y @ y)
 
     if n <= CHUNK:
         return chunk_gram(x, y)

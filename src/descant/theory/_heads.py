@@ -10,11 +10,13 @@ Everything here is in whitened, centred coordinates (see `_gram`), in NumPy.
 """
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, cg
+from threadpoolctl import threadpool_limits
 
 from .. import _check
 from ._gap import saturated_tensor
@@ -29,6 +31,8 @@ SEED = 20240222
 # Eigenvalues of a normal matrix below this fraction of its largest are directions the data can't see.
 NORMAL_TOLERANCE = 1e-13
 GRADIENT_GOAL = 1e-10
+# With an attending query the heads' matrices are coupled; up to so many unknowns they are solved for all at once.
+DENSE_UNKNOWNS = 64
 NEWTON_STEPS = 3
 
 
@@ -107,8 +111,25 @@ class _Quadratic:
         right = self.target.reshape(k, -1) @ flat.T
         coordinates = right @ inverse
         if not self.query_masked:
-            coordinates = self._solve_coupled(flat, inverse, right, coordinates)
+            small = right.size <= DENSE_UNKNOWNS
+            coordinates = (
+                self._solve_dense(flat, right) if small else self._solve_coupled(flat, inverse, right, coordinates)
+            )
         return (coordinates @ flat).reshape(self.target.shape)
+
+    @cached_property
+    def _dense_normal(self) -> np.ndarray:
+        """N written out, (k, (k+1)^2, k, (k+1)^2)."""
+        shape = self.target.shape
+        columns = [self.normal(unit.reshape(shape)).ravel() for unit in np.eye(self.target.size)]
+        return np.array(columns).reshape(shape[0], -1, shape[0], shape[1] * shape[2])
+
+    def _solve_dense(self, flat: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """The coupled problem written out: for few unknowns faster than iterating."""
+        normal = np.tensordot(self._dense_normal @ flat.T, flat, axes=(1, 1)).transpose(0, 3, 1, 2)
+        matrix = normal.reshape(right.size, right.size)
+        inverse = np.linalg.pinv((matrix + matrix.T) / 2, rcond=NORMAL_TOLERANCE, hermitian=True)
+        return (inverse @ right.ravel()).reshape(right.shape)
 
     def _solve_coupled(self, flat, inverse, right, start) -> np.ndarray:
         """Conjugate gradients; the masked problem's inverse is the preconditioner, so a dozen steps do."""
@@ -234,6 +255,12 @@ def best_heads(problem: Problem, heads: int, *, query_masked: bool = True, free_
     4.5566
     """
     _check.size("heads", heads)
+    # On matrices this small a second thread of BLAS only waits: for itself, or for the other process on the core.
+    with threadpool_limits(1, user_api="blas"):
+        return _best_heads(problem, heads, query_masked, free_offset)
+
+
+def _best_heads(problem: Problem, heads: int, query_masked: bool, free_offset: bool) -> HeadSolution:
     white = Whitened.of(problem)
     # Labels of unit size: tolerances then mean the same for every problem.
     unit = white.label_size() or 1.0
