@@ -5,13 +5,16 @@ CORE := .venv/.core
 DEV := .venv/.dev
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help setup reproduce test check bench docs figures clean
+.PHONY: help setup torch reproduce test check bench docs figures clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
 setup: $(DEV)  ## make .venv with everything a developer needs
+
+torch: $(DEV)  ## add PyTorch, for to_torch and its tests
+	$(PIP) --editable '.[torch]'
 
 reproduce: $(CORE)  ## the main job: exact risks beside two Monte Carlo estimates, into results/
 	$(BIN)/descant reproduce --out results

@@ -49,7 +49,7 @@ def test_moment_form_equals_token_by_token(name):
     np.testing.assert_allclose(weights @ prompt.x_query, reference(model, prompt), rtol=1e-11)
 
 
-@hypothesis.settings(max_examples=60, deadline=None)
+@hypothesis.settings(max_examples=30, deadline=None)
 @hypothesis.given(
     name=st.sampled_from(PLAIN),
     d=st.integers(1, 4),

@@ -109,7 +109,7 @@ def test_exact_risks_of_models_agree_with_simulation():
     ]
     for model in models:
         exact = risk(model, task)
-        simulated = risk(model, task, "tokens", samples=40_000)
+        simulated = risk(model, task, "tokens", samples=8192)
         assert exact.method == "exact"
         assert simulated.method == "tokens"
         assert abs(exact.value - simulated.value) < 4 * simulated.standard_error, type(model).__name__

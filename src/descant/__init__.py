@@ -12,8 +12,10 @@ if TYPE_CHECKING:
         attention as attention,
         estimators as estimators,
         measure as measure,
+        runs as runs,
         tasks as tasks,
         theory as theory,
+        training as training,
     )
     from ._predictor import (
         AbstractLinearPredictor as AbstractLinearPredictor,
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
 __version__ = version("descant")
 
-_ROOMS = ("attention", "estimators", "measure", "tasks", "theory")
+_ROOMS = ("attention", "estimators", "measure", "runs", "tasks", "theory", "training")
 _HOME = {
     **dict.fromkeys(("AbstractLinearPredictor", "AbstractPredictor"), "_predictor"),
     **dict.fromkeys(("Risk", "best", "risk"), "measure"),

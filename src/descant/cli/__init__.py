@@ -10,6 +10,7 @@ from cyclopts import App, CycloptsError
 from .. import __version__
 from ._reproduce import reproduce
 from ._risk import risk
+from ._runs import app as runs
 
 app = App(
     name="descant",
@@ -19,6 +20,7 @@ app = App(
 )
 app.command(risk)
 app.command(reproduce)
+app.command(runs)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -5,12 +5,12 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import equinox as eqx
 import jax
 
+from .._code import code_digest
 from .._disk import write_whole
 from ..measure import NAMES, Risk, best, exact_risk, moment_risks, token_risks
 from ..tasks import (
@@ -100,16 +100,6 @@ def _compare(label: str, name: str, exact: float | None, moments: Risk, tokens: 
 def z_score(difference: float, standard_error: float, scale: float) -> float:
     """The difference in standard errors; 0 where it is rounding."""
     return 0.0 if abs(difference) <= ROUNDING * scale else difference / standard_error
-
-
-@lru_cache
-def code_digest() -> str:
-    """A fingerprint of this package's source: results of other code are not reused."""
-    digest = hashlib.sha256()
-    package = Path(__file__).parent.parent
-    for path in sorted(package.rglob("*.py")):
-        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
 
 
 def measure_all(folder: Path, samples: int, seed: int) -> Iterator[list[Row]]:

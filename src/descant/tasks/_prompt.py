@@ -25,7 +25,7 @@ class Moments(eqx.Module):
     sigma: Float[Array, ""] | None = None
 
     @classmethod
-    def of_chunks(cls, chunks: Iterable[tuple[Float[Array, "m d"], Float[Array, " m"]]]) -> "Moments":
+    def of_chunks(cls, chunks: Iterable[tuple[Float[Array, "_ d"], Float[Array, " _"]]]) -> "Moments":
         """The moments of a context that comes in pieces (x, y), as from a file too large for memory."""
         total, n = None, 0
         for x, y in chunks:

@@ -1,0 +1,99 @@
+"""Driving a training: advance, keep, advance; whatever stops it, it goes on later from the last state that was kept."""
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..training._protocol import State, Trainer
+from ._run import Run
+from ._trackers import Tracker
+
+EVERY_S = 2.0
+
+
+def drive(
+    trainer: Trainer,
+    run: Run,
+    *,
+    trackers: Sequence[Tracker] = (),
+    on_rows: Callable[[list[dict[str, Any]]], Any] | None = None,
+    stop: Callable[[], bool] | None = None,
+    every: float = EVERY_S,
+) -> State:
+    """Train until finished, or until `stop()` says so between two advances, and return the state then.
+
+    Goes on from the run's checkpoint, if it has one. The state is kept on disk about every `every` seconds, and when the
+    driving ends for whatever reason: finished, stopped, Ctrl-C, an error of the training's own. What comes out doesn't
+    depend on when it was kept. `on_rows` sees rows at once, trackers when they are on disk.
+
+    Call `run.finish(trainer.model(state), result)` if `trainer.finished(state)`.
+    """
+    with run.working():
+        if run.finished:
+            raise ValueError(f"the run {run.name} is finished; read its result, or delete it to do it again.")
+        for tracker in trackers:
+            tracker.start(run.name, run.config)
+        keeper = _Keeper(run, run.checkpoint() or trainer.init(), trackers)
+        try:
+            while not trainer.finished(keeper.state) and not (stop is not None and stop()):
+                rows = keeper.advance(trainer)
+                if on_rows is not None:
+                    on_rows(rows)
+                if time.monotonic() - keeper.kept_at >= every:
+                    keeper.keep()
+        finally:
+            keeper.keep()
+        return keeper.state
+
+
+class _Keeper:
+    """The last whole state, and the rows since the last checkpoint; the two change together or not at all."""
+
+    def __init__(self, run: Run, state: State, trackers: Sequence[Tracker]):
+        self.run, self.trackers = run, trackers
+        self.whole: tuple[State, list[dict[str, Any]]] = (state, [])
+        self.dirty = False
+        self.kept_at = time.monotonic()
+
+    @property
+    def state(self) -> State:
+        return self.whole[0]
+
+    def advance(self, trainer: Trainer) -> list[dict[str, Any]]:
+        state, pending = self.whole
+        state, rows = trainer.advance(state)
+        with _uninterrupted():
+            self.whole, self.dirty = (state, pending + rows), True
+        return rows
+
+    def keep(self) -> None:
+        """Save, if there is anything new. If that failed once it isn't tried again: nobody knows how far it came."""
+        with _uninterrupted():
+            if not self.dirty:
+                return
+            self.dirty = False
+            state, rows = self.whole
+            self.run.save(state, rows)
+            self.whole = (state, [])
+            self.kept_at = time.monotonic()
+        for tracker in self.trackers:
+            tracker.log(rows)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put off Ctrl-C to the end of the block."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals only ever come to the main thread
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+    if came:
+        signal.raise_signal(signal.SIGINT)

@@ -1,0 +1,98 @@
+"""Rows of metrics: lines of JSON while a run is under way, a Parquet file when it is finished."""
+
+import io
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ._checkpoint import Mark
+from ._plain import flat, line, plain, restored
+
+
+def to_lines(rows: Iterable[dict[str, Any]]) -> bytes:
+    """The rows, a line each."""
+    return "".join(line("rows", row) + "\n" for row in rows).encode()
+
+
+def read_lines(path: Path, mark: Mark) -> list[dict[str, Any]]:
+    """The rows up to the mark; they are whole, however the writing of later ones ended."""
+    if mark.size == 0:
+        return []
+    with path.open("rb") as file:
+        data = file.read(mark.size)
+    try:
+        rows = [restored(json.loads(text)) for text in data.split(b"\n")[:-1]]
+    except ValueError as error:
+        raise ValueError(f"{path} can't be read: {error}; delete the run and start it again.") from None
+    if len(rows) != mark.rows or len(data) != mark.size:
+        raise ValueError(f"{path} has {len(rows)} rows, its checkpoint {mark.rows}; delete the run and start it again.")
+    return rows
+
+
+def to_table(rows: Sequence[dict[str, Any]]) -> pa.Table:
+    """Rows as columns, in the order in which their names first come up; what a row lacks is null.
+
+    >>> to_table([{"step": 1}, {"step": 2, "risk": 0.5}]).to_pylist()
+    [{'step': 1, 'risk': None}, {'step': 2, 'risk': 0.5}]
+    """
+    flattened = [flat(row, "_") for row in rows]
+    names = list(dict.fromkeys(name for row in flattened for name in row))
+    return pa.table({name: _column([row.get(name) for row in flattened]) for name in names})
+
+
+def _column(values: list[Any]) -> pa.Array:
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, OverflowError):
+        return _as_text(values)
+
+
+def _as_text(values: list[Any]) -> pa.Array:
+    """What has no type in common, as JSON."""
+    texts = [value if value is None or isinstance(value, str) else line("rows", value) for value in values]
+    return pa.array(texts, pa.string())
+
+
+def to_parquet(table: pa.Table) -> bytes:
+    """The bytes of a Parquet file; equal tables are equal bytes."""
+    file = io.BytesIO()
+    pq.write_table(table, file)
+    return file.getvalue()
+
+
+def read_parquet(path: Path) -> pa.Table:
+    """The table in a file."""
+    try:
+        return pq.read_table(pa.BufferReader(path.read_bytes()))
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{path} can't be read: {error}; delete the run and start it again.") from None
+
+
+def union(tables: Sequence[pa.Table]) -> pa.Table:
+    """One table below the other, by the names of columns; those that have no type in common become text."""
+    try:
+        return pa.concat_tables(tables, promote_options="permissive")
+    except pa.ArrowException:
+        names = dict.fromkeys(name for table in tables for name in table.column_names)
+        mixed = [name for name in names if not _fit([table for table in tables if name in table.column_names], name)]
+        return pa.concat_tables([_with_text(table, mixed) for table in tables], promote_options="permissive")
+
+
+def _fit(tables: list[pa.Table], name: str) -> bool:
+    try:
+        pa.concat_tables([table.select([name]) for table in tables], promote_options="permissive")
+    except pa.ArrowException:
+        return False
+    return True
+
+
+def _with_text(table: pa.Table, names: list[str]) -> pa.Table:
+    for name in names:
+        if name in table.column_names:
+            values = [plain(name, value) for value in table[name].to_pylist()]
+            table = table.set_column(table.column_names.index(name), name, _as_text(values))
+    return table

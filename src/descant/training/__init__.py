@@ -1,0 +1,3 @@
+"""Training."""
+
+from .. import _precision as _precision

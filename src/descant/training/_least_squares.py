@@ -1,0 +1,129 @@
+"""Levenberg-Marquardt on a pool: the steps that a training of small models is made of.
+
+Models here have few parameters (tens, at most a thousand or two), and their loss is a sum of squares over contexts: its
+Gauss-Newton matrix is cheap and says almost everything about the curvature. A step is taken only if it lowers the loss
+of the whole pool, so contexts with enormous residuals (L layers are a polynomial of degree 3^L) can't poison it, and
+none is left out.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Float
+from threadpoolctl import threadpool_limits
+
+from ._pool import threads
+
+# Up to so many parameters per output, derivatives go forwards.
+FORWARD_RATIO = 3
+# Contexts whose Jacobians are held at once: they should stay in the cache. Must divide the size of a pool's piece.
+BLOCK = 32
+# Damping: where it starts, how it falls after a good step and rises after a bad one, and where there is no way down.
+FIRST_DAMPING = 1e-2
+FALL, RISE = 0.2, 5.0
+LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e10
+# Curvature that a direction is given at least, as a fraction of the largest: gauge directions have none of their own.
+FLOOR = 1e-14
+
+
+class Point(NamedTuple):
+    """Where a fit stands: parameters, mean loss on the pool, damping, and how long it has hardly moved."""
+
+    theta: np.ndarray
+    loss: float
+    damping: float = FIRST_DAMPING
+    stalled: int = 0
+
+
+@eqx.filter_jit
+def _loss(model: Any, piece: Any, root: Float[Array, "d d"]) -> Array:
+    return jnp.sum(jax.vmap(lambda context: context.residual(model, root))(piece) ** 2)
+
+
+@eqx.filter_jit
+def _normal(model: Any, piece: Any, root: Float[Array, "d d"]) -> tuple[Array, Array, Array]:
+    """J^T J, J^T r and r^T r of one piece of the pool."""
+    arrays, static = eqx.partition(model, eqx.is_array)
+    theta, unravel = ravel_pytree(arrays)
+
+    def residual(theta, context):
+        value = context.residual(eqx.combine(unravel(theta), static), root)
+        return value, value
+
+    derivative = jax.jacfwd if theta.size <= FORWARD_RATIO * root.shape[0] else jax.jacrev
+
+    def add(total, block):
+        jacobian, value = jax.vmap(derivative(residual, has_aux=True), in_axes=(None, 0))(theta, block)
+        flat, values = jacobian.reshape(-1, theta.size), value.reshape(-1)
+        part = flat.T @ flat, flat.T @ values, values @ values
+        return jax.tree.map(jnp.add, total, part), None
+
+    blocks = jax.tree.map(lambda leaf: leaf.reshape(-1, BLOCK, *leaf.shape[1:]), piece)
+    zero = jnp.zeros((theta.size, theta.size)), jnp.zeros(theta.size), jnp.zeros(())
+    return jax.lax.scan(add, zero, blocks)[0]
+
+
+class LeastSquares:
+    """Mean squared residual of a kind of model on a pool, as a function of its parameters in one vector."""
+
+    def __init__(self, template: Any, pieces: Sequence[Any], root: Float[Array, "d d"]):
+        arrays, self._static = eqx.partition(template, eqx.is_array)
+        self._unravel = ravel_pytree(arrays)[1]
+        self._pieces, self._root = list(pieces), root
+        self.contexts = sum(jax.tree.leaves(piece)[0].shape[0] for piece in self._pieces)
+
+    def model(self, theta: np.ndarray) -> Any:
+        """The model with these parameters."""
+        return eqx.combine(self._unravel(jnp.asarray(theta)), self._static)
+
+    def loss(self, theta: np.ndarray) -> float:
+        """Mean squared residual; infinite where the model overflows."""
+        model = self.model(theta)
+        parts = threads.map(lambda piece: float(_loss(model, piece, self._root)), self._pieces)
+        return _finite(sum(parts) / self.contexts)
+
+    def start(self, theta: np.ndarray) -> Point:
+        """A fit that begins here."""
+        return Point(theta, self.loss(theta))
+
+    def step(self, point: Point) -> Point:
+        """One accepted step, or the same point with `stalled` at its most if there is none."""
+        model = self.model(point.theta)
+        parts = list(threads.map(lambda piece: jax.device_get(_normal(model, piece, self._root)), self._pieces))
+        # Summed in the order of the pieces, whichever thread was faster: a continued run repeats every bit.
+        matrix, gradient = (sum(part[index] for part in parts) / self.contexts for index in (0, 1))
+        damping = point.damping
+        if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(gradient))):
+            return point._replace(stalled=10**6)
+        with threadpool_limits(1 if gradient.size < 200 else None, user_api="blas"):
+            while damping < MOST_DAMPING:
+                theta = point.theta - _damped_solve(matrix, gradient, damping)
+                loss = self.loss(theta)
+                if loss < point.loss:
+                    moved = 1 - loss / point.loss
+                    return Point(
+                        theta, loss, max(damping * FALL, LEAST_DAMPING), 0 if moved > 1e-5 else point.stalled + 1
+                    )
+                damping *= RISE
+        return point._replace(stalled=10**6)
+
+
+def _damped_solve(matrix: np.ndarray, gradient: np.ndarray, damping: float) -> np.ndarray:
+    """(J^T J + damping diag(J^T J))^-1 J^T r: the diagonal makes steps independent of the units of parameters."""
+    diagonal = np.diag(matrix)
+    scale = 1 / np.sqrt(np.maximum(diagonal, FLOOR * max(diagonal.max(), 1e-300)))
+    scaled = matrix * scale[:, None] * scale[None, :]
+    scaled[np.diag_indices_from(scaled)] += damping + FLOOR
+    try:
+        return scale * np.linalg.solve(scaled, scale * gradient)
+    except np.linalg.LinAlgError:
+        return scale * np.linalg.lstsq(scaled, scale * gradient, rcond=None)[0]
+
+
+def _finite(value: float) -> float:
+    return value if np.isfinite(value) else float("inf")

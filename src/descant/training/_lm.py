@@ -1,0 +1,188 @@
+"""Training by Levenberg-Marquardt on a pool of contexts: in seconds, to the optimum."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+from jaxtyping import PRNGKeyArray
+
+from .. import _check
+from .._linalg import psd_root
+from .._predictor import AbstractLinearPredictor
+from ..tasks import LinearRegression
+from ._least_squares import LeastSquares, Point
+from ._levels import Level, plan
+from ._objective import check_objective
+from ._pool import PIECE, draw_pool, pieces_for
+from ._protocol import State
+
+# Pool pieces (of PIECE contexts) for screening many starts, for the fits of levels on the way, and for the last level.
+SCREEN_PIECES, LEVEL_PIECES = 2, 8
+# A start that has hardly moved for so many steps has arrived.
+STALLED = 4
+# The pool grows while contexts it has not seen cost more than this much over those it has.
+OVERFIT = 1.02
+POOL_KEY, START_KEY, HELD_OUT = 0, 1, 2
+
+
+class LMTrainer:
+    """Fits a linear model (one with `weights`) to a task; see `train`.
+
+    Every level of the plan is screened (all starts, few contexts, few steps) and refined (the best starts, more contexts,
+    until they stand still). At the end the pool grows until contexts that were held out cost no more than those
+    that were fitted.
+    """
+
+    def __init__(
+        self,
+        model: AbstractLinearPredictor,
+        task: LinearRegression,
+        *,
+        objective: str = "posterior",
+        key: PRNGKeyArray,
+        random_starts: int = 6,
+        screen_steps: int = 15,
+        refine_steps: int = 100,
+        keep: int = 2,
+        pieces: int = 16,
+        most_pieces: int = 128,
+    ):
+        check_objective(objective, model)
+        if objective == "query":
+            raise ValueError("objective is 'query'; Levenberg-Marquardt fits weight vectors: use weights or posterior.")
+        for name, value in (("keep", keep), ("pieces", pieces), ("most_pieces", most_pieces)):
+            _check.size(name, value)
+        self.task, self.objective = task, objective
+        self.levels: list[Level] = plan(model, task, random_starts)
+        self.screen_steps, self.refine_steps, self.keep = screen_steps, refine_steps, keep
+        self.pieces, self.most_pieces = pieces, max(most_pieces, pieces)
+        self._key = key
+        self._root = psd_root(task.inputs.second_moment(task.d))
+        self._contexts: dict[int, list[Any]] = {}
+        self._problems: dict[tuple[str, int, int], LeastSquares] = {}
+
+    def init(self) -> State:
+        """The first level's starts, not yet moved."""
+        return self._begin(0, {})
+
+    def finished(self, state: State) -> bool:
+        """After the last level."""
+        return state.info["level"] == len(self.levels)
+
+    def advance(self, state: State) -> tuple[State, list[dict[str, Any]]]:
+        """One step of every start that still moves; then, where it is time, the next phase, pool or level."""
+        info = state.info
+        problem = self._problem(info["level"], info["pieces"])
+        points = [problem.step(point) if _moving(point) else point for point in _points(state)]
+        info = {**info, "step": info["step"] + 1}
+        level = self.levels[info["level"]]
+        row = {
+            "level": level.name,
+            "phase": info["phase"],
+            "step": info["step"],
+            "contexts": problem.contexts,
+            "loss": min(point.loss for point in points),
+            "starts": sum(_moving(point) for point in points),
+        }
+        limit = self.screen_steps if info["phase"] == "screen" else self.refine_steps
+        if any(_moving(point) for point in points) and info["step"] < limit:
+            return _state(points, info, state), [row]
+        return self._next(points, info, state, row)
+
+    def model(self, state: State) -> Any:
+        """The best model of the last level, or of the level at work."""
+        if self.finished(state):
+            return self.found(state)[self.levels[-1].name]
+        best = min(_points(state), key=lambda point: point.loss)
+        return self._template_problem(state.info["level"]).model(best.theta)
+
+    def found(self, state: State) -> dict[str, Any]:
+        """The best model of every level that is done: the shallower networks come for free."""
+        return {
+            level.name: _unflatten(level.template, state.arrays[f"found/{level.name}"])
+            for level in self.levels
+            if f"found/{level.name}" in state.arrays
+        }
+
+    def _begin(self, number: int, kept: dict[str, np.ndarray]) -> State:
+        """Start screening a level."""
+        info = {"level": number, "phase": "screen", "step": 0, "pieces": min(SCREEN_PIECES, self.pieces)}
+        if number == len(self.levels):
+            return State(kept, {**info, "phase": "done"})
+        found = {level.name: _unflatten(level.template, kept[f"found/{level.name}"]) for level in self.levels[:number]}
+        key = jax.random.fold_in(jax.random.fold_in(self._key, START_KEY), number)
+        problem = self._problem(number, info["pieces"])
+        points = [problem.start(_flatten(start)) for start in self.levels[number].starts(found, key)]
+        if len(points) == 1:
+            info |= {"phase": "refine", "pieces": self._level_pieces(number)}
+            points = [self._problem(number, info["pieces"]).start(points[0].theta)]
+        return _state(points, info, State(kept))
+
+    def _next(self, points: list[Point], info: dict, state: State, row: dict) -> tuple[State, list[dict[str, Any]]]:
+        number = info["level"]
+        ranked = sorted(points, key=lambda point: point.loss)
+        if info["phase"] == "screen":
+            pieces = self._level_pieces(number)
+            problem = self._problem(number, pieces)
+            info = {**info, "phase": "refine", "step": 0, "pieces": pieces}
+            return _state([problem.start(point.theta) for point in ranked[: self.keep]], info, state), [row]
+        best = ranked[0]
+        if number == len(self.levels) - 1:
+            held_out = self._problem(number, info["pieces"], held_out=True).loss(best.theta)
+            row["held_out"] = held_out
+            if held_out > OVERFIT * best.loss and 2 * info["pieces"] <= self.most_pieces:
+                info = {**info, "step": 0, "pieces": 2 * info["pieces"]}
+                return _state([self._problem(number, info["pieces"]).start(best.theta)], info, state), [row]
+        kept = {name: array for name, array in state.arrays.items() if name.startswith("found/")}
+        return self._begin(number + 1, {**kept, f"found/{self.levels[number].name}": best.theta}), [row]
+
+    def _level_pieces(self, number: int) -> int:
+        return self.pieces if number == len(self.levels) - 1 else min(LEVEL_PIECES, self.pieces)
+
+    def _template_problem(self, number: int) -> LeastSquares:
+        return LeastSquares(self.levels[number].template, [], self._root)
+
+    def _problem(self, number: int, pieces: int, held_out: bool = False) -> LeastSquares:
+        """The pool's loss for a level; pools of one key are prefixes of each other, so nothing is drawn twice."""
+        template = self.levels[number].template
+        branch = HELD_OUT if held_out else POOL_KEY
+        contexts = self._contexts.setdefault(branch, [])
+        if len(contexts) < pieces:
+            key = jax.random.fold_in(self._key, branch)
+            contexts += draw_pool(self.objective, self.task, pieces - len(contexts), key, start=len(contexts))
+        name = (self.levels[number].name, branch, pieces)
+        if name not in self._problems:
+            self._problems[name] = LeastSquares(template, pieces_for(template, contexts[:pieces]), self._root)
+        return self._problems[name]
+
+
+def _moving(point: Point) -> bool:
+    return point.stalled < STALLED and np.isfinite(point.loss)
+
+
+def _flatten(model: Any) -> np.ndarray:
+    return np.asarray(ravel_pytree(eqx.filter(model, eqx.is_array))[0])
+
+
+def _unflatten(template: Any, theta: np.ndarray) -> Any:
+    arrays, static = eqx.partition(template, eqx.is_array)
+    return eqx.combine(ravel_pytree(arrays)[1](jnp.asarray(theta)), static)
+
+
+def _points(state: State) -> list[Point]:
+    arrays = state.arrays
+    numbers = zip(arrays["theta"], arrays["loss"], arrays["damping"], arrays["stalled"], strict=True)
+    return [Point(theta, float(loss), float(damping), int(stalled)) for theta, loss, damping, stalled in numbers]
+
+
+def _state(points: list[Point], info: dict[str, Any], before: State) -> State:
+    kept = {name: array for name, array in before.arrays.items() if name.startswith("found/")}
+    columns = zip(*points, strict=True)
+    names = ("theta", "loss", "damping", "stalled")
+    return State({**kept, **{name: np.array(column) for name, column in zip(names, columns, strict=True)}}, info)
+
+
+__all__ = ["PIECE", "LMTrainer"]

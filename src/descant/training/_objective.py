@@ -1,0 +1,67 @@
+"""What is minimised. All four have the same minimiser; they differ in how much of the expectation is done by hand.
+
+| objective | per sample | what is integrated out |
+|---|---|---|
+| `query` | (prediction - y_query)^2 on a prompt | nothing: the papers' own |
+| `weights` | \\|w_hat - w\\|^2 in the norm of the inputs | the query |
+| `posterior` | \\|w_hat - E[w given the context]\\|^2 | the query and the task |
+| `adjusted` | \\|w_hat - E[w given context and noise level]\\|^2 | the same, for the oracle: the mean is the adjusted risk |
+
+Each is the risk plus a constant, because w_hat depends on the context alone.
+"""
+
+from typing import Literal, get_args
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from .. import _check
+from .._predictor import AbstractLinearPredictor, AbstractPredictor, in_moment_space
+from ..tasks import LinearRegression, Moments
+
+Objective = Literal["query", "weights", "posterior", "adjusted"]
+OBJECTIVES: tuple[str, ...] = get_args(Objective)
+
+
+def check_objective(objective: str, model: AbstractPredictor) -> None:
+    """Refuse an objective that needs a weight vector for a model that has none."""
+    _check.one_of("objective", objective, OBJECTIVES)
+    if objective != "query" and not in_moment_space(model):
+        raise ValueError(
+            f"objective is {objective!r}, but {type(model).__name__} is not linear in the query; use the query objective."
+        )
+
+
+def target(objective: str, task: LinearRegression, moments: Moments) -> Float[Array, " d"]:
+    """The weight vector that the objective asks for."""
+    match objective:
+        case "weights":
+            assert moments.w is not None
+            return moments.w
+        case "posterior":
+            return task.posterior(moments).mean
+        case "adjusted":
+            return task.posterior(moments, moments.sigma).mean
+    raise ValueError(f"objective is {objective!r}; expected one with a weight vector: weights, posterior or adjusted.")
+
+
+def sample_loss(
+    objective: str, model: AbstractPredictor, task: LinearRegression, key: PRNGKeyArray
+) -> Float[Array, ""]:
+    """The objective on one fresh context."""
+    if objective == "query":
+        prompt = task.sample(key=key)
+        assert prompt.y_query is not None
+        return (model(prompt) - prompt.y_query) ** 2
+    assert isinstance(model, AbstractLinearPredictor)
+    moments = task.sample_moments(key=key)
+    return task.error_norm(model.weights(moments) - target(objective, task, moments))
+
+
+def batch_loss(
+    objective: str, model: AbstractPredictor, task: LinearRegression, key: PRNGKeyArray, batch: int
+) -> Float[Array, ""]:
+    """The mean objective over a fresh batch."""
+    keys = jax.random.split(key, batch)
+    return jnp.mean(jax.vmap(lambda key: sample_loss(objective, model, task, key))(keys))

@@ -1,0 +1,124 @@
+"""A fixed pool of contexts with their targets, for fits by least squares.
+
+A network of L layers is a polynomial of degree 3^L in its context. Fitted to a few thousand ordinary contexts it can
+explode on the one in a hundred thousand whose Gram matrix is larger than any that it has seen. So a pool is drawn from many
+more contexts than it keeps: all of the most extreme ones, and a sample of the others, weighted for what was left out.
+The weighted mean over the pool is unbiased for the mean over all contexts drawn.
+"""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from .._predictor import AbstractLinearPredictor
+from ..attention import GDPlusPlusTransformer
+from ..tasks import LinearRegression, Moments
+from ._objective import target
+
+# Contexts per piece of a pool. Pieces are what threads share out, and what a larger pool adds to a smaller one.
+PIECE = 512
+# Contexts drawn for each one kept, and how many of a piece are those with the largest inputs and the largest labels.
+DRAWN_PER_KEPT = 64
+LARGEST_INPUTS, LARGEST_LABELS = 96, 48
+
+
+threads = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="descant-pool")
+
+
+class Contexts(eqx.Module):
+    """Contexts for any linear model: their moments, and the weight vectors wanted. Methods are for one context."""
+
+    moments: Moments
+    wanted: Float[Array, "*m d"]
+    scale: Float[Array, "*m"]
+
+    def residual(self, model: AbstractLinearPredictor, root: Float[Array, "d d"]) -> Float[Array, " d"]:
+        """root (w_hat - wanted), scaled by the root of the context's weight: its square is the loss."""
+        return self.scale * (root @ (model.weights(self.moments) - self.wanted))
+
+
+class Spectra(eqx.Module):
+    """The same contexts for GD++, in the eigenbasis of each X^T X, where its matrices are numbers.
+
+    GD++ is w = f(X^T X) X^T y, so a coordinate of the eigenbasis never meets another one, and a layer costs d operations.
+    """
+
+    eigenvalues: Float[Array, "*m d"]
+    slopes: Float[Array, "*m d"]
+    vectors: Float[Array, "*m d d"]
+    wanted: Float[Array, "*m d"]
+    scale: Float[Array, "*m"]
+
+    @classmethod
+    def of(cls, contexts: Contexts) -> "Spectra":
+        """Diagonalise; NumPy, because JAX's batched LAPACK can hang (see `_linalg.eigh`)."""
+        gram = np.asarray(contexts.moments.gram)
+        values, vectors = np.linalg.eigh(gram[:, :-1, :-1])
+        slopes = np.einsum("mij,mi->mj", vectors, gram[:, :-1, -1])
+        return cls(*(jnp.asarray(part) for part in (values, slopes, vectors)), contexts.wanted, contexts.scale)
+
+    def residual(self, model: GDPlusPlusTransformer, root: Float[Array, "d d"]) -> Float[Array, " d"]:
+        """The same residual, with every layer elementwise."""
+        shape = (model.layers,)
+        steps, growths = jnp.broadcast_to(model.w_yx, shape), jnp.broadcast_to(model.w_xx, shape)
+        w, m = jnp.zeros_like(self.slopes), jnp.ones_like(self.slopes)
+        for index in range(model.layers):
+            w = w - steps[index] * m * m * (self.slopes - self.eigenvalues * w)
+            m = m * (1 + growths[index] * m * m * self.eigenvalues)
+        return self.scale * (root @ (self.vectors @ w - self.wanted))
+
+
+def pieces_for(model: AbstractLinearPredictor, contexts: list[Contexts]) -> list[Any]:
+    """The pool in the form that suits the model."""
+    if isinstance(model, GDPlusPlusTransformer):
+        return [Spectra.of(piece) for piece in contexts]
+    return list(contexts)
+
+
+@eqx.filter_jit
+def _candidates(task: LinearRegression, key: PRNGKeyArray, count: int) -> Moments:
+    return jax.vmap(lambda key: task.sample_moments(key=key))(jax.random.split(key, count))
+
+
+@eqx.filter_jit
+def _targets(objective: str, task: LinearRegression, moments: Moments) -> Float[Array, "m d"]:
+    return jax.vmap(lambda moments: target(objective, task, moments))(moments)
+
+
+def _keep(moments: Moments) -> tuple[np.ndarray, np.ndarray]:
+    """Which of the contexts drawn to keep, and the roots of their weights (of mean square 1)."""
+    gram = np.asarray(moments.gram)
+    count = gram.shape[0]
+    inputs = np.linalg.norm(gram[:, :-1, :-1], axis=(1, 2))
+    by_inputs = np.argsort(inputs)[::-1]
+    large, rest = by_inputs[:LARGEST_INPUTS], np.sort(by_inputs[LARGEST_INPUTS:])
+    by_labels = rest[np.argsort(gram[rest, -1, -1])[::-1]]
+    loud, rest = by_labels[:LARGEST_LABELS], np.sort(by_labels[LARGEST_LABELS:])
+    # The draws are independent: the first of the rest are as random as any.
+    bulk = rest[: PIECE - LARGEST_INPUTS - LARGEST_LABELS]
+    weights = np.ones(PIECE)
+    weights[LARGEST_INPUTS + LARGEST_LABELS :] = rest.size / bulk.size
+    return np.concatenate([large, loud, bulk]), np.sqrt(weights * PIECE / count)
+
+
+def _piece(objective: str, task: LinearRegression, key: PRNGKeyArray) -> Contexts:
+    moments = _candidates(task, key, PIECE * DRAWN_PER_KEPT)
+    kept, scale = _keep(moments)
+    chosen = jax.tree.map(lambda leaf: leaf[kept], moments)
+    # The hidden task has served its purpose once the target is known.
+    return Contexts(Moments(chosen.gram, task.n), _targets(objective, task, chosen), jnp.asarray(scale))
+
+
+def draw_pool(objective: str, task: LinearRegression, count: int, key: PRNGKeyArray, start: int = 0) -> list[Contexts]:
+    """Pieces number `start` to `start + count` of the pool that the key stands for."""
+    keys = [jax.random.fold_in(key, index) for index in range(start, start + count)]
+    # The first compiles; the others are drawn side by side.
+    return [_piece(objective, task, each) for each in keys[:1]] + list(
+        threads.map(lambda each: _piece(objective, task, each), keys[1:])
+    )

@@ -1,0 +1,144 @@
+"""Where fits begin: random weights of a sensible size, and networks with a layer added to a trained one."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import PRNGKeyArray
+
+from .._predictor import AbstractPredictor
+from ..attention import (
+    LSA,
+    LTB,
+    Diag,
+    FreeDiag,
+    Full,
+    GDPlusPlusTransformer,
+    MergedLTB,
+)
+from ..estimators import GDPlusPlus
+from ..tasks import LinearRegression
+
+# Random omegas spread over this many times the inverse size of the Gram block they multiply.
+SPREAD = 0.7
+
+
+def gram_sizes(task: LinearRegression) -> tuple[float, float]:
+    """Typical size of an eigenvalue of X^T X, and of y^T y."""
+    second = task.inputs.second_moment(task.d)
+    spread = task.prior.cov + jnp.outer(task.prior.mean, task.prior.mean)
+    label = float(jnp.sum(second * spread)) + float(task.noise.moment(2))
+    return task.n * float(jnp.trace(second)) / task.d, task.n * max(label, 1e-300)
+
+
+def random_start(model: AbstractPredictor, task: LinearRegression, key: PRNGKeyArray) -> Any:
+    """Other random weights for the same kind of model, of the size that the task's contexts call for."""
+    x, y = gram_sizes(task)
+    match model:
+        case GDPlusPlusTransformer():
+            normal = SPREAD * jax.random.normal(key, (2, *model.w_xx.shape))
+            return GDPlusPlusTransformer(-jnp.abs(normal[0]) / (3 * x), -jnp.abs(normal[1]) / x, model.depth)
+        case FreeDiag():
+            normal = SPREAD * jax.random.normal(key, (4, *model.w_xx.shape))
+            return FreeDiag(
+                normal[0] / (3 * x), normal[1] / y, -jnp.abs(normal[2]) / x, normal[3] / y, depth=model.depth
+            )
+        case Diag():
+            p_x, p_y, q_x, q_y = SPREAD * jax.random.normal(key, (4, *model.p_x.shape))
+            heads = model.heads**0.5
+            # q_x in units that make w_xx and w_yx of size 1/x, q_y in units that make w_xy and w_yy of size 1/y.
+            return Diag(p_x / 3, p_y, q_x / (x * heads), q_y / (y * heads), depth=model.depth)
+        case Full():
+            layers, heads = model.p.shape[:2]
+            first, second = jax.random.split(key)
+            template = Diag(*[jnp.zeros((layers, heads))] * 4, depth=model.depth)
+            return jiggled(full_from_diag(random_start(template, task, first), task.d), 0.1, second)
+        case LSA() | LTB() | MergedLTB():
+            return _rescaled(model, key)
+    return _rescaled(model, key)
+
+
+def _rescaled(model: Any, key: PRNGKeyArray) -> Any:
+    """Fresh normal numbers in the place of every array, as large as the old ones were."""
+    arrays, static = eqx.partition(model, eqx.is_inexact_array)
+    leaves, structure = jax.tree.flatten(arrays)
+    fresh = []
+    for index, leaf in enumerate(leaves):
+        size = jnp.sqrt(jnp.mean(leaf**2))
+        size = jnp.where(size > 0, size, 0.1).astype(leaf.dtype)
+        fresh.append(size * jax.random.normal(jax.random.fold_in(key, index), leaf.shape, leaf.dtype))
+    return eqx.combine(jax.tree.unflatten(structure, fresh), static)
+
+
+def jiggled(model: Any, amount: float, key: PRNGKeyArray) -> Any:
+    """The same weights plus normal numbers, `amount` times the root mean square of each array."""
+    arrays, static = eqx.partition(model, eqx.is_inexact_array)
+    leaves, structure = jax.tree.flatten(arrays)
+    moved = [
+        leaf
+        + amount
+        * jnp.sqrt(jnp.mean(leaf**2))
+        * jax.random.normal(jax.random.fold_in(key, index), leaf.shape, leaf.dtype)
+        for index, leaf in enumerate(leaves)
+    ]
+    return eqx.combine(jax.tree.unflatten(structure, moved), static)
+
+
+def full_from_diag(model: Diag, d: int) -> Full:
+    """DIAG as FULL with the same heads (`as_full` would spend two heads on any omegas)."""
+
+    def spread(inputs, label):
+        eye = jnp.eye(d + 1)
+        return inputs[..., None, None] * eye.at[-1, -1].set(0) + label[..., None, None] * (eye * 0).at[-1, -1].set(1)
+
+    return Full(spread(model.p_x, model.p_y), spread(model.q_x, model.q_y), depth=model.depth)
+
+
+def diag_from_gd(model: GDPlusPlusTransformer, like: Diag, task: LinearRegression) -> Diag:
+    """GD++ as DIAG with the heads of `like`: the first head does it all, the others and q_y start at next to nothing."""
+    x, y = gram_sizes(task)
+    # p and q share the omegas' size evenly in units of w_yx, so that both can move.
+    unit = jnp.maximum(jnp.abs(model.w_yx) * x, 1e-2)
+    rest = jnp.zeros_like(like.p_x)
+    return Diag(
+        rest.at[:, 0].set(model.w_xx * x / unit) + 1e-3 * (rest == 0),
+        rest.at[:, 0].set(model.w_yx * x / unit),
+        rest.at[:, 0].set(unit / x),
+        rest + 1e-3 / y,
+        depth=like.depth,
+    )
+
+
+def free_from_gd(model: GDPlusPlusTransformer, like: FreeDiag, task: LinearRegression) -> FreeDiag:
+    """GD++ as DIAG with free omegas."""
+    del task
+    nothing = jnp.zeros_like(like.w_xy)
+    return FreeDiag(model.w_xx, nothing, model.w_yx, nothing, depth=like.depth)
+
+
+def with_layer(model: Any, position: int, layer: Any) -> Any:
+    """A copy with one more layer, its parameters those of the one-layer model `layer`."""
+    return jax.tree.map(
+        lambda leaf, new: jnp.concatenate([leaf[:position], new, leaf[position:]]) if leaf.ndim else leaf, model, layer
+    )
+
+
+def deepened(model: Any, task: LinearRegression, key: PRNGKeyArray) -> list[Any]:
+    """Networks with one more layer that begin where `model` stands: a weak random layer at each place."""
+    single = jax.tree.map(lambda leaf: leaf[:1], model)
+    starts = []
+    for position in range(model.layers + 1):
+        layer = random_start(single, task, jax.random.fold_in(key, position))
+        starts.append(with_layer(model, position, jax.tree.map(lambda leaf: 0.3 * leaf, layer)))
+    return starts
+
+
+def preconditioner_start(layers: int, task: LinearRegression) -> GDPlusPlusTransformer:
+    """Theorem 5.1's network for the bulk of the eigenvalues of X^T X: precondition, then one step."""
+    second = np.linalg.eigvalsh(np.asarray(task.inputs.second_moment(task.d)))
+    ratio = (task.d / task.n) ** 0.5
+    low, high = task.n * second.min() * max(1 - ratio, 0.1) ** 2, task.n * second.max() * (1 + ratio) ** 2
+    gd = GDPlusPlus.preconditioned(layers, max(low, 1e-3 * high), high)
+    return GDPlusPlusTransformer(-gd.contractions, -gd.steps)
