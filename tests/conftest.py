@@ -2,6 +2,10 @@
 
 import os
 import random
+from pathlib import Path
+
+# Tests compile a lot and compute little: optimising every small program to the last would take most of the time.
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_backend_optimization_level=1"
 
 import jax
 import pytest
@@ -12,6 +16,10 @@ install_import_hook("descant", "beartype.beartype(conf=beartype.BeartypeConf(is_
 
 import descant.tasks  # noqa: E402, F401
 
+# Most of the time goes into compiling small programs, the same ones in both processes and in every run: keep them.
+jax.config.update("jax_compilation_cache_dir", str(Path(__file__).parent.parent / ".pytest_cache" / "xla"))
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
 
@@ -35,3 +43,13 @@ class Keys:
 def keys() -> Keys:
     """Random keys; for tests that hold for every draw."""
     return Keys(int(os.environ.get("DESCANT_TEST_SEED") or random.randrange(2**31)))
+
+
+def pytest_collection_modifyitems(items):
+    """Tests marked slow repeat a property on more problems; DESCANT_TEST_ALL=1, as in CI, runs them too."""
+    if os.environ.get("DESCANT_TEST_ALL"):
+        return
+    skip = pytest.mark.skip(reason="repeats a property on more problems; DESCANT_TEST_ALL=1 runs it")
+    for item in items:
+        if "slow" in item.keywords:
+            item.add_marker(skip)

@@ -184,7 +184,10 @@ def _gradients(problem: Problem) -> dict:
     return gradients
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize(
+    "name",
+    [name if name in ("random 0", "low rank") else pytest.param(name, marks=pytest.mark.slow) for name in PROBLEMS],
+)
 def test_gradients_vanish_at_the_minimisers(name):
     for what, gradient in _gradients(PROBLEMS[name]).items():
         largest = max(float(jnp.abs(leaf).max()) for leaf in jax.tree.leaves(gradient))
@@ -211,13 +214,13 @@ def _lowest_of_restarts(risk, shapes, restarts=50) -> float:
     ("name", "heads", "masked"),
     [
         ("random 0", 1, True),
-        ("random 0", 1, False),
+        pytest.param("random 0", 1, False, marks=pytest.mark.slow),
         ("random 0", 4, True),
-        ("random 0", 4, False),
+        pytest.param("random 0", 4, False, marks=pytest.mark.slow),
         ("random 1", 2, True),
-        ("random 2", 2, True),
+        pytest.param("random 2", 2, True, marks=pytest.mark.slow),
         ("low rank", 1, True),
-        ("low rank", 2, False),
+        pytest.param("low rank", 2, False, marks=pytest.mark.slow),
     ],
 )
 def test_no_restart_beats_the_best_heads(name, heads, masked):

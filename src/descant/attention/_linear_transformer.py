@@ -116,6 +116,12 @@ class Full(AbstractLinearTransformer):
         normal = scale / (d + 1) * jax.random.normal(key, (2, count, heads, d + 1, d + 1), dtype)
         return cls(normal[0], normal[1], depth=depth)
 
+    @classmethod
+    def zeros(cls, d: int, layers: int, heads: int = 1) -> "Full":
+        """The zero predictor, as a template."""
+        zero = jnp.zeros((layers, heads, d + 1, d + 1))
+        return cls(zero, zero)
+
     @property
     def layers(self) -> int:
         """How many layers."""
@@ -214,6 +220,12 @@ class Diag(AbstractDiagonal):
         """Normal numbers of the given scale."""
         depth, count = _depth(layers, heads, tied)
         return cls(*(scale * jax.random.normal(key, (4, count, heads), dtype)), depth=depth)
+
+    @classmethod
+    def zeros(cls, layers: int, heads: int = 1, depth: int | None = None) -> "Diag":
+        """The zero predictor, as a template."""
+        zero = jnp.zeros((layers, heads))
+        return cls(zero, zero, zero, zero, depth=depth)
 
     @property
     def layers(self) -> int:

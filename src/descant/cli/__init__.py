@@ -11,6 +11,8 @@ from .. import __version__
 from ._reproduce import reproduce
 from ._risk import risk
 from ._runs import app as runs
+from ._table1 import table1
+from ._train import evaluate, train
 
 app = App(
     name="descant",
@@ -20,7 +22,10 @@ app = App(
 )
 app.command(risk)
 app.command(reproduce)
+app.command(train)
+app.command(evaluate, name="eval")
 app.command(runs)
+app.command(table1)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -57,7 +57,7 @@ class GaussianInputs(AbstractInputs):
 
     def sample(self, n: int, d: int, *, key: PRNGKeyArray) -> Float[Array, "n d"]:
         """Draw n inputs."""
-        return jax.random.normal(key, (n, d)) @ psd_root(self.cov)
+        return jax.random.normal(key, (n, d), self.cov.dtype) @ psd_root(self.cov)
 
     def second_moment(self, d: int) -> Float[Array, "d d"]:
         """The covariance."""
@@ -89,7 +89,7 @@ class UniformInputs(AbstractInputs):
 
     def sample(self, n: int, d: int, *, key: PRNGKeyArray) -> Float[Array, "n d"]:
         """Draw n inputs."""
-        return jax.random.uniform(key, (n, d), dtype=float, minval=self.low, maxval=self.high)
+        return jax.random.uniform(key, (n, d), dtype=self.low.dtype, minval=self.low, maxval=self.high)
 
     def second_moment(self, d: int) -> Float[Array, "d d"]:
         """Variance on the diagonal, and the squared mean everywhere."""

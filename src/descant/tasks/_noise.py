@@ -130,7 +130,7 @@ class UniformNoise(AbstractNoise):
 
     def sample(self, *, key: PRNGKeyArray) -> Float[Array, ""]:
         """Draw a level."""
-        return jax.random.uniform(key, (), dtype=float) * self.high
+        return jax.random.uniform(key, (), dtype=self.high.dtype) * self.high
 
     def moment(self, power: int) -> Float[Array, ""]:
         """high^power / (power + 1)."""

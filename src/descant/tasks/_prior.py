@@ -34,7 +34,7 @@ class GaussianPrior(eqx.Module):
 
     def sample(self, *, key: PRNGKeyArray) -> Float[Array, " d"]:
         """Draw a task vector."""
-        return self.place(jax.random.normal(key, self.mean.shape))
+        return self.place(jax.random.normal(key, self.mean.shape, self.mean.dtype))
 
     def place(self, normal: Float[Array, " d"]) -> Float[Array, " d"]:
         """The task vector that d standard normal numbers stand for."""

@@ -53,12 +53,17 @@ class LinearRegression(eqx.Module):
         _check.shape("prior.mean", self.prior.mean, (self.d,), f"d = {self.d}")
         self.inputs.check(self.d)
 
+    @property
+    def dtype(self):
+        """The precision of draws: that of the prior. Cast all arrays of a task to float32 to sample in float32."""
+        return self.prior.mean.dtype
+
     def sample(self, *, key: PRNGKeyArray) -> Prompt:
         """Draw a prompt, with its hidden task, noise level and noiseless query label."""
         # Few draws of many numbers: every call of a random function adds half a second to the compilation.
         key_inputs, key_normal, key_sigma = jax.random.split(key, 3)
         x = self.inputs.sample(self.n + 1, self.d, key=key_inputs)
-        normal = jax.random.normal(key_normal, (self.d + self.n,))
+        normal = jax.random.normal(key_normal, (self.d + self.n,), self.dtype)
         w, sigma = self.prior.place(normal[: self.d]), self.noise.sample(key=key_sigma)
         labels = x @ w
         y = labels[:-1] + sigma * normal[self.d :]
@@ -69,8 +74,10 @@ class LinearRegression(eqx.Module):
         if not isinstance(self.inputs, GaussianInputs) or self.n <= self.d:
             return self.sample(key=key).moments()
         key_normal, key_chi, key_sigma = jax.random.split(key, 3)
-        normal = jax.random.normal(key_normal, (self.d + bartlett_normals(self.d),))
-        chi_squares = jax.random.chisquare(key_chi, bartlett_freedoms(self.d, self.n), dtype=float)
+        normal = jax.random.normal(key_normal, (self.d + bartlett_normals(self.d),), self.dtype)
+        chi_squares = jax.random.chisquare(
+            key_chi, bartlett_freedoms(self.d, self.n).astype(self.dtype), dtype=self.dtype
+        )
         w, sigma = self.prior.place(normal[: self.d]), self.noise.sample(key=key_sigma)
         gram = bartlett_gram(w, sigma, psd_root(self.inputs.cov), normal[self.d :], chi_squares)
         return Moments(gram, self.n, w, sigma)

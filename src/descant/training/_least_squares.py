@@ -28,7 +28,7 @@ FIRST_DAMPING = 1e-2
 FALL, RISE = 0.2, 5.0
 LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e10
 # Curvature that a direction is given at least, as a fraction of the largest: gauge directions have none of their own.
-FLOOR = 1e-14
+FLOOR = 1e-20
 
 
 class Point(NamedTuple):
@@ -96,7 +96,7 @@ class LeastSquares:
         model = self.model(point.theta)
         parts = list(threads.map(lambda piece: jax.device_get(_normal(model, piece, self._root)), self._pieces))
         # Summed in the order of the pieces, whichever thread was faster: a continued run repeats every bit.
-        matrix, gradient = (sum(part[index] for part in parts) / self.contexts for index in (0, 1))
+        matrix, gradient = (np.sum([part[index] for part in parts], axis=0) / self.contexts for index in (0, 1))
         damping = point.damping
         if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(gradient))):
             return point._replace(stalled=10**6)

@@ -43,7 +43,7 @@ def plan(model: AbstractLinearPredictor, task: LinearRegression, random_starts: 
                 levels += [_gd_level(layers, task, random_starts), _diag_level(model, layers, task, random_starts)]
             return levels
         case Full() if not tied:
-            diag = Diag(*[jnp.zeros(model.p.shape[:2])] * 4)
+            diag = Diag.zeros(*model.p.shape[:2])
             return [*plan(diag, task, random_starts), *_full_levels(model, task, random_starts)]
     return [Level("only", model, lambda found, key: [model, *_randoms(model, task, key, random_starts)])]
 

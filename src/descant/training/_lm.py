@@ -1,5 +1,6 @@
 """Training by Levenberg-Marquardt on a pool of contexts: in seconds, to the optimum."""
 
+import math
 from typing import Any
 
 import equinox as eqx
@@ -48,7 +49,7 @@ class LMTrainer:
         refine_steps: int = 100,
         keep: int = 2,
         pieces: int = 16,
-        most_pieces: int = 128,
+        most_pieces: int = 32,
     ):
         check_objective(objective, model)
         if objective == "query":
@@ -160,7 +161,7 @@ class LMTrainer:
 
 
 def _moving(point: Point) -> bool:
-    return point.stalled < STALLED and np.isfinite(point.loss)
+    return point.stalled < STALLED and math.isfinite(point.loss)
 
 
 def _flatten(model: Any) -> np.ndarray:

@@ -61,7 +61,8 @@ class Spectra(eqx.Module):
         gram = np.asarray(contexts.moments.gram)
         values, vectors = np.linalg.eigh(gram[:, :-1, :-1])
         slopes = np.einsum("mij,mi->mj", vectors, gram[:, :-1, -1])
-        return cls(*(jnp.asarray(part) for part in (values, slopes, vectors)), contexts.wanted, contexts.scale)
+        rotated = (jnp.asarray(part) for part in (values, slopes, vectors))
+        return cls(*rotated, wanted=contexts.wanted, scale=contexts.scale)
 
     def residual(self, model: GDPlusPlusTransformer, root: Float[Array, "d d"]) -> Float[Array, " d"]:
         """The same residual, with every layer elementwise."""
@@ -112,7 +113,8 @@ def _piece(objective: str, task: LinearRegression, key: PRNGKeyArray) -> Context
     kept, scale = _keep(moments)
     chosen = jax.tree.map(lambda leaf: leaf[kept], moments)
     # The hidden task has served its purpose once the target is known.
-    return Contexts(Moments(chosen.gram, task.n), _targets(objective, task, chosen), jnp.asarray(scale))
+    seen = jax.vmap(lambda gram: Moments(gram, task.n))(chosen.gram)
+    return Contexts(seen, _targets(objective, task, chosen), jnp.asarray(scale))
 
 
 def draw_pool(objective: str, task: LinearRegression, count: int, key: PRNGKeyArray, start: int = 0) -> list[Contexts]:

@@ -11,7 +11,6 @@ from jaxtyping import PRNGKeyArray
 from .._predictor import AbstractPredictor
 from ..attention import (
     LSA,
-    LTB,
     Diag,
     FreeDiag,
     Full,
@@ -53,10 +52,15 @@ def random_start(model: AbstractPredictor, task: LinearRegression, key: PRNGKeyA
         case Full():
             layers, heads = model.p.shape[:2]
             first, second = jax.random.split(key)
-            template = Diag(*[jnp.zeros((layers, heads))] * 4, depth=model.depth)
+            template = Diag.zeros(layers, heads, model.depth)
             return jiggled(full_from_diag(random_start(template, task, first), task.d), 0.1, second)
-        case LSA() | LTB() | MergedLTB():
-            return _rescaled(model, key)
+        case LSA() | MergedLTB():
+            # A head that reads the labels descends by the gradient; one that reads the inputs learns a single direction
+            # of it, and is stuck there. Which of the two it becomes depends on what it reads more of at the start.
+            first, second = jax.random.split(key)
+            fresh = _rescaled(model, first)
+            louder = jnp.exp(jax.random.uniform(second, (), minval=-1.0, maxval=3.0))
+            return eqx.tree_at(lambda model: model.v, fresh, fresh.v.at[..., -1].multiply(louder))
     return _rescaled(model, key)
 
 

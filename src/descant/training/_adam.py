@@ -1,0 +1,188 @@
+"""Training by Adam on fresh contexts, many members at once, each chunk of steps one compiled scan."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, PRNGKeyArray
+
+from .. import _check
+from .._predictor import AbstractPredictor
+from ..tasks import LinearRegression
+from ._objective import batch_loss, check_objective
+from ._protocol import State
+
+SCHEDULES = ("constant", "cosine")
+
+
+class AdamTrainer:
+    """Adam on one or more members of the same shapes, in one program: other seeds, other tasks, other step sizes.
+
+    **Arguments:** `models` and `tasks` are one or a list of the same length (shapes must agree), `lr` one number or one
+    per member; `clip` bounds the norm of the gradient; `schedule` is `constant` or `cosine` (to zero over `steps`);
+    `chunk` steps run between two looks from outside. Step i of member m uses the key fold_in(fold_in(key, m), i): it
+    doesn't matter where a training was interrupted.
+    """
+
+    def __init__(
+        self,
+        models: AbstractPredictor | Sequence[AbstractPredictor],
+        tasks: LinearRegression | Sequence[LinearRegression],
+        *,
+        objective: str = "query",
+        key: PRNGKeyArray,
+        steps: int = 5000,
+        batch: int = 2048,
+        lr: float | Sequence[float] = 1e-3,
+        schedule: str = "constant",
+        clip: float = 1.0,
+        dtype=jnp.float32,
+        chunk: int = 50,
+    ):
+        members = [models] if isinstance(models, AbstractPredictor) else list(models)
+        laws = [tasks] * len(members) if isinstance(tasks, LinearRegression) else list(tasks)
+        rates = list(lr) if isinstance(lr, Sequence) else [lr] * len(members)
+        if not members or not len(members) == len(laws) == len(rates):
+            raise ValueError(
+                f"there are {len(members)} models, {len(laws)} tasks and {len(rates)} step sizes; expected one of each "
+                "per member, or one for all."
+            )
+        check_objective(objective, members[0])
+        _check.one_of("schedule", schedule, SCHEDULES)
+        for name, value in (("steps", steps), ("batch", batch), ("chunk", chunk)):
+            _check.size(name, value)
+        for rate in rates:
+            if not (np.isfinite(rate) and rate > 0):
+                raise ValueError(f"lr is {rate}; expected a positive step size.")
+        self.objective, self.steps, self.batch, self.schedule, self.clip = (
+            objective,
+            steps,
+            batch,
+            schedule,
+            float(clip),
+        )
+        self.chunk, self._key = chunk, key
+        self._templates = members
+        self._models = _stack([_cast(model, dtype) for model in members])
+        self._tasks = _stack([_cast(task, dtype) for task in laws])
+        self._rates = jnp.asarray(rates, dtype)
+        arrays, self._static = eqx.partition(self._models, eqx.is_inexact_array)
+        self._start = (arrays, jax.vmap(_adam(self.clip).init)(arrays))
+
+    def init(self) -> State:
+        """The models as they were given."""
+        return self._pack(self._start, 0, [float("inf")] * len(self._templates))
+
+    def finished(self, state: State) -> bool:
+        """After the last step."""
+        return state.info["step"] >= self.steps
+
+    def advance(self, state: State) -> tuple[State, list[dict[str, Any]]]:
+        """A chunk of steps."""
+        step = state.info["step"]
+        count = min(self.chunk, self.steps - step)
+        carry, losses = _run(
+            self._unpack(state),
+            self._static,
+            self._tasks,
+            self._rates,
+            self._key,
+            jnp.asarray(step),
+            _Settings(self.objective, self.batch, self.schedule, self.steps, self.clip, count),
+        )
+        means = [float(loss) for loss in np.asarray(losses, np.float64).mean(axis=0)]
+        row = {"step": step + count, "loss": min(means)}
+        if len(means) > 1:
+            row |= {f"loss_{member}": loss for member, loss in enumerate(means)}
+        return self._pack(carry, step + count, means), [row]
+
+    def model(self, state: State) -> Any:
+        """The member that did best in the last chunk; in the precision it was given in."""
+        losses = [np.inf if np.isnan(loss) else loss for loss in state.info["losses"]]
+        return self.members(state)[int(np.argmin(losses))]
+
+    def members(self, state: State) -> list[Any]:
+        """All members."""
+        arrays, _ = self._unpack(state)
+        found = []
+        for index, template in enumerate(self._templates):
+            own = eqx.combine(jax.tree.map(lambda leaf, index=index: leaf[index], arrays), self._static)
+            like = eqx.filter(template, eqx.is_inexact_array)
+            typed = jax.tree.map(lambda leaf, old: leaf.astype(old.dtype), eqx.filter(own, eqx.is_inexact_array), like)
+            found.append(eqx.combine(typed, template))
+        return found
+
+    def _pack(self, carry: Any, step: int, losses: list[float]) -> State:
+        leaves = jax.tree.leaves(carry)
+        return State(
+            {f"leaf/{index}": np.asarray(leaf) for index, leaf in enumerate(leaves)}, {"step": step, "losses": losses}
+        )
+
+    def _unpack(self, state: State) -> Any:
+        structure = jax.tree.structure(self._start)
+        return jax.tree.unflatten(structure, [jnp.asarray(leaf) for leaf in state.arrays.values()])
+
+
+class _Settings(eqx.Module):
+    objective: str = eqx.field(static=True)
+    batch: int = eqx.field(static=True)
+    schedule: str = eqx.field(static=True)
+    steps: int = eqx.field(static=True)
+    clip: float = eqx.field(static=True)
+    count: int = eqx.field(static=True)
+
+
+def _adam(clip: float) -> optax.GradientTransformation:
+    return optax.chain(optax.clip_by_global_norm(clip), optax.scale_by_adam())
+
+
+@eqx.filter_jit
+def _run(
+    carry: Any, static: Any, tasks: Any, rates: Array, key: PRNGKeyArray, start: Array, settings: _Settings
+) -> tuple[Any, Array]:
+    """`count` steps of all members; the losses are (count, members)."""
+    optimiser = _adam(settings.clip)
+    members = rates.shape[0]
+    roots = jax.vmap(lambda index: jax.random.fold_in(key, index))(jnp.arange(members))
+
+    def one(arrays, memory, task, rate, root, step):
+        def loss(arrays):
+            model = eqx.combine(arrays, static)
+            return batch_loss(settings.objective, model, task, jax.random.fold_in(root, step), settings.batch)
+
+        value, gradient = jax.value_and_grad(loss)(arrays)
+        moves, memory = optimiser.update(gradient, memory)
+        moves = jax.tree.map(lambda move: -rate * move, moves)
+        return optax.apply_updates(arrays, moves), memory, value
+
+    def body(carry, offset):
+        arrays, memory = carry
+        step = start + offset
+        if settings.schedule == "cosine":
+            turn = (jnp.pi * step / settings.steps).astype(rates.dtype)
+            factor = 0.5 * (1 + jnp.cos(turn))
+        else:
+            factor = jnp.ones((), rates.dtype)
+        arrays, memory, losses = jax.vmap(partial(one, step=step))(arrays, memory, tasks, rates * factor, roots)
+        return (arrays, memory), losses
+
+    return jax.lax.scan(body, carry, jnp.arange(settings.count))
+
+
+def _cast(tree: Any, dtype) -> Any:
+    return jax.tree.map(lambda leaf: leaf.astype(dtype) if eqx.is_inexact_array(leaf) else leaf, tree)
+
+
+def _stack(trees: list[Any]) -> Any:
+    arrays = [eqx.filter(tree, eqx.is_inexact_array) for tree in trees]
+    shapes = {jax.tree.structure(each) for each in arrays}
+    if len(shapes) > 1 or any(
+        jax.tree.map(jnp.shape, each) != jax.tree.map(jnp.shape, arrays[0]) for each in arrays[1:]
+    ):
+        raise ValueError("the members differ in kind or in shape; one compiled program needs them alike.")
+    return eqx.combine(jax.tree.map(lambda *leaves: jnp.stack(leaves), *arrays), trees[0])

@@ -1,0 +1,116 @@
+"""The front door: pick a solver, say which and why, train, measure."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import equinox as eqx
+import jax
+from jaxtyping import PRNGKeyArray
+
+from .. import _check
+from .._predictor import AbstractLinearPredictor, AbstractPredictor, in_moment_space
+from ..measure import Risk, risk
+from ..tasks import LinearRegression
+from ._adam import AdamTrainer
+from ._lm import LMTrainer
+from ._objective import OBJECTIVES, check_objective
+from ._population import PopulationTrainer, has_population_risk
+from ._protocol import State, Trainer
+
+SOLVERS = ("auto", "population", "lm", "adam")
+# A Gauss-Newton matrix of this many parameters still fits and factorises in a second.
+MOST_PARAMETERS = 2500
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which solver and objective, and why."""
+
+    solver: str
+    objective: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained model, its risk on fresh contexts, how it was trained, and what was told on the way."""
+
+    model: Any
+    risk: Risk
+    choice: Choice
+    rows: list[dict[str, Any]] = field(repr=False)
+
+
+def choose(model: AbstractPredictor, task: LinearRegression, solver: str = "auto", objective: str = "auto") -> Choice:
+    """The solver and objective that `train` would use."""
+    _check.one_of("solver", solver, SOLVERS)
+    _check.one_of("objective", objective, ("auto", *OBJECTIVES))
+    linear = in_moment_space(model)
+    size = sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(model, eqx.is_inexact_array)))
+    reason = "as asked"
+    if solver == "auto":
+        if objective in ("auto", "posterior") and has_population_risk(model, task):
+            solver, reason = "population", "one layer: its risk is known exactly, and is minimised itself"
+        elif linear and objective != "query" and size <= MOST_PARAMETERS:
+            solver, reason = "lm", f"linear in the query with {size} parameters: least squares on a pool of moments"
+        elif linear:
+            solver, reason = "adam", f"{size} parameters, or the query objective: Adam on fresh contexts"
+        else:
+            solver, reason = "adam", "not linear in the query: Adam on fresh prompts"
+    if objective == "auto":
+        objective = "query" if solver == "adam" and not linear else "posterior"
+    return Choice(solver, objective, reason)
+
+
+def make_trainer(model: Any, task: LinearRegression, choice: Choice, *, key: PRNGKeyArray, **settings: Any) -> Trainer:
+    """The trainer of a choice; `settings` are those of its class. Adam also takes a list of models."""
+    match choice.solver:
+        case "population":
+            return PopulationTrainer(model, task, key=key, **settings)
+        case "lm":
+            check_objective(choice.objective, model)
+            assert isinstance(model, AbstractLinearPredictor)
+            return LMTrainer(model, task, objective=choice.objective, key=key, **settings)
+        case "adam":
+            return AdamTrainer(model, task, objective=choice.objective, key=key, **settings)
+    raise ValueError(f"solver is {choice.solver!r}; expected one of: {', '.join(SOLVERS[1:])}.")
+
+
+def train(
+    model: AbstractPredictor,
+    task: LinearRegression,
+    *,
+    solver: str = "auto",
+    objective: str = "auto",
+    key: PRNGKeyArray | None = None,
+    samples: int = 65_536,
+    on_rows: Callable[[list[dict[str, Any]]], Any] | None = None,
+    **settings: Any,
+) -> Trained:
+    """Train a model on a task and measure what came out.
+
+    **Arguments:** `model` gives the kind, the sizes and a first start; `solver` is `auto`, `population` (Newton on
+    the exact risk of a single layer), `lm` (Levenberg-Marquardt on a pool of moments, through shallower networks to deep
+    ones) or `adam`; `objective` one of `query`, `weights`, `posterior`, `adjusted`, or `auto`; `settings` go to the
+    solver. `samples` fresh contexts measure the result, none left out.
+
+    >>> import jax
+    >>> from descant import LinearRegression
+    >>> from descant.attention import LSA
+    >>> found = train(LSA.random(2, key=jax.random.key(0)), LinearRegression(d=2, n=4))
+    >>> found.choice.solver, round(found.risk.value, 6)
+    ('population', 0.857143)
+    """
+    key = jax.random.key(0) if key is None else key
+    choice = choose(model, task, solver, objective)
+    trainer = make_trainer(model, task, choice, key=jax.random.fold_in(key, 0), **settings)
+    state: State = trainer.init()
+    told: list[dict[str, Any]] = []
+    while not trainer.finished(state):
+        state, rows = trainer.advance(state)
+        told += rows
+        if on_rows is not None:
+            on_rows(rows)
+    found = trainer.model(state)
+    return Trained(found, risk(found, task, samples=samples, key=jax.random.fold_in(key, 1)), choice, told)
