@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from descant import attention as at
 
@@ -91,6 +92,15 @@ MODELS = {
     "softmax gelu causal": Entry(_softmax(mlp="gelu", causal=True), linear=False, permutable=False),
     "softmax positions": Entry(_softmax(positions=True), linear=False, permutable=False),
 }
+
+
+# One of each family: a user's quick run checks these, CI checks all.
+QUICK = ("lsa", "lsa attending", "yq-lsa", "ltb", "full", "diag", "gd++", "elsa", "softmax gelu causal")
+
+
+def named(names) -> list:
+    """Names to run a property over; those that are not of the quick run are marked slow."""
+    return [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in names]
 
 
 def make(name: str, d=3, n=5, heads=2, layers=2, seed=0, dtype=jnp.float64):

@@ -14,7 +14,7 @@ import pytest
 from descant import Prompt, attention as at
 from descant._predictor import in_moment_space
 
-from .models import MODELS, make, token_form
+from .models import MODELS, make, named, token_form
 
 LINEAR = [name for name, entry in MODELS.items() if entry.linear]
 PLAIN = [name for name in MODELS if not name.startswith("softmax")]
@@ -31,18 +31,18 @@ def reference(model, prompt: Prompt) -> float:
     return token_form(model, prompt.x, prompt.y, prompt.x_query, prompt.guess)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", named(MODELS))
 def test_linearity_is_declared(name):
     assert in_moment_space(make(name)) == MODELS[name].linear
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("name", named(PLAIN))
 def test_call_equals_token_by_token(name):
     prompt, model = draw_prompt(), make(name)
     np.testing.assert_allclose(model(prompt), reference(model, prompt), rtol=1e-11)
 
 
-@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.parametrize("name", named(LINEAR))
 def test_moment_form_equals_token_by_token(name):
     prompt, model = draw_prompt(), make(name)
     weights = model.weights(prompt.moments())
@@ -72,7 +72,7 @@ def test_every_shape(name, d, n, heads, layers, seed):
         assert abs(weights @ prompt.x_query - expected) < 1e-10 * scale
 
 
-@pytest.mark.parametrize("name", [name for name, entry in MODELS.items() if entry.permutable])
+@pytest.mark.parametrize("name", named([name for name, entry in MODELS.items() if entry.permutable]))
 def test_order_of_the_context_does_not_matter(name):
     prompt, model = draw_prompt(), make(name)
     order = jnp.array([3, 0, 4, 2, 1])
@@ -80,14 +80,14 @@ def test_order_of_the_context_does_not_matter(name):
     np.testing.assert_allclose(model(shuffled), model(prompt), rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", [name for name, entry in MODELS.items() if not entry.permutable])
+@pytest.mark.parametrize("name", named([name for name, entry in MODELS.items() if not entry.permutable]))
 def test_order_matters_where_it_is_said_to(name):
     prompt, model = draw_prompt(), make(name)
     shuffled = Prompt(prompt.x[::-1], prompt.y[::-1], prompt.x_query, guess=prompt.guess)
     assert abs(model(shuffled) - model(prompt)) > 1e-6
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", named(MODELS))
 def test_jit_and_vmap_agree_with_the_plain_call(name):
     model = make(name)
     prompts = [draw_prompt(seed) for seed in range(3)]
@@ -102,7 +102,7 @@ def test_jit_and_vmap_agree_with_the_plain_call(name):
         np.testing.assert_allclose(jnp.sum(weights * batch.x_query, axis=1), plain, rtol=1e-11)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", named(MODELS))
 def test_gradients_agree_with_finite_differences(name):
     """The derivative along a random direction of all parameters and of the prompt."""
     prompt = draw_prompt()
@@ -121,7 +121,7 @@ def test_gradients_agree_with_finite_differences(name):
     np.testing.assert_allclose(gradient, difference, rtol=1e-7)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", named(MODELS))
 def test_float32_stays_float32(name):
     double, single = make(name), make(name, dtype=jnp.float32)
     leaves = jax.tree.leaves(eqx.filter(single, eqx.is_array))
@@ -133,7 +133,7 @@ def test_float32_stays_float32(name):
     np.testing.assert_allclose(answer, double(draw_prompt()), rtol=2e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", [name for name, entry in MODELS.items() if entry.rotates])
+@pytest.mark.parametrize("name", named([name for name, entry in MODELS.items() if entry.rotates]))
 def test_rotated_inputs_rotate_the_weights(name):
     prompt, model = draw_prompt(), make(name)
     turn = jnp.asarray(np.linalg.qr(np.random.default_rng(1).standard_normal((3, 3)))[0])
@@ -151,7 +151,7 @@ def test_rotation_changes_other_models(name):
     assert abs(model(turned) - model(prompt)) > 1e-6
 
 
-@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.parametrize("name", named(LINEAR))
 def test_a_million_tokens_in_bounded_memory(name):
     """At d = 32 and n = 1,000,000 a compiled call may hold chunks and Gram matrices, nothing of the context's size."""
     model = make(name, d=32, n=20)

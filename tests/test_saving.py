@@ -11,12 +11,12 @@ import safetensors.numpy
 
 from descant import attention as at
 
-from .models import MODELS, make
+from .models import MODELS, make, named
 from .test_attention import draw_prompt
 
 
 @pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", named(MODELS))
 def test_save_and_load_is_the_identity(name, dtype, tmp_path):
     model = make(name, dtype=dtype)
     at.save(model, tmp_path / "model.safetensors")
@@ -171,7 +171,7 @@ def test_only_known_kinds_are_saved(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", named(MODELS))
 def test_torch_module_has_the_same_output(name):
     torch = pytest.importorskip("torch")
     model = make(name)

@@ -57,7 +57,8 @@ class LinearGuess(AbstractGuess):
 class ConstantGuess(AbstractGuess):
     """y_q = c for every prompt.
 
-    It can't help: the target is odd in x_query, and all that a constant guess adds to the prediction is even.
+    For inputs whose law is symmetric about 0 it can't help: the target is odd in x_query, and all that a constant guess
+    adds to the prediction is even.
     """
 
     c: Float[Array, ""]

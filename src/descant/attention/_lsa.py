@@ -40,6 +40,8 @@ class LSA(AbstractLinearPredictor):
             raise ValueError(f"v has shape {self.v.shape}; expected (heads, d + 1), one vector per head.")
         heads, size = self.v.shape
         _check.shape("u", self.u, (heads, size, size), f"v has {heads} heads of size d + 1 = {size}")
+        if not isinstance(self.guess, AbstractGuess):
+            raise ValueError(f"guess is a {type(self.guess).__name__}; expected a guess, such as NoGuess().")
         if isinstance(self.guess, LinearGuess):
             _check.shape("guess.g", self.guess.g, (size - 1,), f"v has size d + 1 = {size}")
 

@@ -20,7 +20,7 @@ import safetensors.numpy
 from .. import _check
 from .._disk import write_whole
 from ._elsa import ELSA, ELSABlock, ELSAPredictor
-from ._guess import ConstantGuess, GivenGuess, LinearGuess, NoGuess
+from ._guess import AbstractGuess, ConstantGuess, GivenGuess, LinearGuess, NoGuess
 from ._linear_transformer import Diag, FreeDiag, Full, GDPlusPlusTransformer
 from ._lsa import LSA
 from ._ltb import LTB, MergedLTB
@@ -188,6 +188,8 @@ def _build_made(cls: type[eqx.Module], fields: dict[str, Any], path: str, tensor
     arguments = dict(fields)
     _check.one_of(f"the dtype of {path or 'the model'}", str(arguments.get("dtype")), DTYPES)
     guess = _build(arguments.pop("guess", None), _join(path, "guess"), tensors)
+    if not isinstance(guess, AbstractGuess):
+        raise ValueError(f"{_join(path, 'guess')} is no guess.")
     if not isinstance(arguments.get("causal"), bool):
         raise ValueError(f"{_join(path, 'causal')} is {arguments.get('causal')!r}, which is not of its type.")
 

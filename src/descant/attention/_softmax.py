@@ -28,14 +28,16 @@ class SoftmaxBlock(eqx.Module):
         key_attention, key_in, key_out = jax.random.split(key, 3)
         self.mlp = mlp
         self.attention_norm = eqx.nn.LayerNorm(width, dtype=dtype)
-        self.attention = eqx.nn.MultiheadAttention(heads, width, dtype=dtype, key=key_attention)
+        # What is added to the residual stream shrinks with the number of additions, as in GPT-2.
+        shrink = (depth * (1 if mlp == "none" else 2)) ** -0.5
+        attention = eqx.nn.MultiheadAttention(heads, width, dtype=dtype, key=key_attention)
+        self.attention = eqx.tree_at(lambda part: part.output_proj.weight, attention, replace_fn=lambda w: w * shrink)
         self.mlp_norm = self.mlp_in = self.mlp_out = None
         if mlp != "none":
             self.mlp_norm = eqx.nn.LayerNorm(width, dtype=dtype)
             self.mlp_in = eqx.nn.Linear(width, 4 * width, dtype=dtype, key=key_in)
             out = eqx.nn.Linear(4 * width, width, dtype=dtype, key=key_out)
-            # What is added to the residual stream shrinks with the number of additions, as in GPT-2.
-            self.mlp_out = eqx.tree_at(lambda linear: linear.weight, out, out.weight / (2 * depth) ** 0.5)
+            self.mlp_out = eqx.tree_at(lambda linear: linear.weight, out, out.weight * shrink)
 
     def __call__(self, z: Float[Array, "m width"], causal: bool) -> Float[Array, "m width"]:
         """One block on all tokens."""

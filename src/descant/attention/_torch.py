@@ -8,7 +8,7 @@ import numpy as np
 
 from ._elsa import ELSAPredictor
 from ._guess import AbstractGuess, ConstantGuess, GivenGuess, LinearGuess, NoGuess
-from ._linear_transformer import AbstractLinearTransformer, as_full
+from ._linear_transformer import AbstractLinearTransformer, Full, as_full
 from ._lsa import LSA
 from ._ltb import LTB, MergedLTB
 from ._softmax import SoftmaxTransformer
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def to_torch(model: eqx.Module, d: int | None = None) -> "torch.nn.Module":
-    """An `nn.Module` with the same output and the same parameters.
+    """An `nn.Module` with the same output; its parameters are the model's, LTB merged and diagonal networks written out.
 
     Its `forward(x, y, x_query, guess=None)` takes batches: x (..., n, d), y (..., n), x_query (..., d), and gives (...).
     `d` is needed for diagonal linear transformers, which fit any; they become dense.
@@ -32,6 +32,8 @@ def to_torch(model: eqx.Module, d: int | None = None) -> "torch.nn.Module":
     from . import _torch_modules as modules  # noqa: PLC0415
 
     if isinstance(model, AbstractLinearTransformer):
+        if d is None and isinstance(model, Full):
+            d = model.p.shape[-1] - 1
         if d is None:
             raise ValueError(
                 "d is missing; a linear transformer becomes dense in PyTorch, which needs the input dimension."

@@ -161,7 +161,9 @@ class SoftmaxBlock(nn.Module):
         scores = query @ key.mT / math.sqrt(query.shape[-1])
         if self.causal:
             length = z.shape[-2]
-            scores = scores.masked_fill(~torch.ones(length, length, dtype=torch.bool).tril(), -torch.inf)
+            scores = scores.masked_fill(
+                ~torch.ones(length, length, dtype=torch.bool, device=z.device).tril(), -torch.inf
+            )
         return self.output((scores.softmax(dim=-1) @ value).movedim(-3, -2).flatten(-2))
 
 
@@ -182,6 +184,10 @@ class Softmax(nn.Module):
         query = _tokens(x_query, self.guess(x_query, guess))
         z = self.embed(torch.cat([_tokens(x, y), query[..., None, :]], dim=-2))
         if self.place is not None:
+            if z.shape[-2] > self.place.shape[0]:
+                raise ValueError(
+                    f"the prompt has n = {z.shape[-2] - 1}; there are positions for {self.place.shape[0] - 1}."
+                )
             z = z + self.place[: z.shape[-2]]
         return self.readout(self.final_norm(self.blocks(z)[..., -1, :]))[..., 0]
 

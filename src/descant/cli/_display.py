@@ -1,6 +1,7 @@
 """The live line of a training: what it is at, how good it is, how fast it goes and how long it will take."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from rich.console import Console
@@ -11,12 +12,13 @@ from rich.table import Table
 class Display:
     """A small table that is redrawn while rows of metrics come in; silent where nobody is watching."""
 
-    def __init__(self, choice: Any, steps: int | None, optimum: float | None, quiet: bool):
-        self._choice, self._steps, self._optimum = choice, steps, optimum
+    def __init__(self, choice: Any, steps: int | None, optimum: Callable[[], float | None], quiet: bool):
+        self._choice, self._steps = choice, steps
         self._console = Console()
-        self._live = (
-            None if quiet or not self._console.is_terminal else Live(console=self._console, refresh_per_second=4)
-        )
+        watched = not quiet and self._console.is_terminal
+        self._live = Live(console=self._console, refresh_per_second=4) if watched else None
+        # Theory takes a moment too: only where the number is shown.
+        self._optimum = optimum() if watched and choice.solver == "population" else None
         self._began, self._first = time.monotonic(), None
 
     def __enter__(self) -> "Display":
@@ -63,7 +65,7 @@ class Display:
             self._choice.objective, "loss"
         )
         yield ("risk" if self._choice.solver == "population" else what), f"{loss:.6g}"
-        if self._optimum is not None and self._choice.solver == "population":
+        if self._optimum is not None:
             yield "over the exact optimum", f"{loss - self._optimum:.3g} ({self._optimum:.6g})"
         if self._steps is not None and "step" in row and "level" not in row:
             if self._first is None:

@@ -40,7 +40,7 @@ def table1(
     layers
         The deepest network (5; 4 with --full).
     full
-        FULL networks instead, on uniform:5 and 1,3.
+        FULL networks too, after the GD++ and DIAG networks that they start from, on uniform:5 and 1,3.
     quick
         Up to 3 layers only: a few minutes instead of half an hour.
     out
@@ -59,7 +59,9 @@ def table1(
         if noise not in laws:
             raise ValueError(f"noise is {noise!r}; expected one of: {', '.join(laws)}.")
         laws = (noise,)
-    depth = layers or (3 if quick else 4 if full else 5)
+    if quick and layers is not None:
+        raise ValueError("--quick means three layers; leave out one of --quick and --layers.")
+    depth = (3 if quick else 4 if full else 5) if layers is None else layers
     if not 1 <= depth <= 5:
         raise ValueError(f"layers is {depth}; expected 1 to 5, which the paper's table has.")
     console = Console(stderr=True)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from ._risk import _finite
 from ._task import TaskFlags
 
 if TYPE_CHECKING:
     from ..measure import Risk
-    from ..runs import Run
+    from ..runs import Run, Store
     from ..tasks import LinearRegression
+    from ..training import Trainer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,72 +68,63 @@ def train(
     out
         Folder of the run; a folder named by the run's key under runs/ (or DESCANT_RUNS) if left out.
     resume
-        Go on where an interrupted run stopped (--no-resume starts it anew).
+        Go on where an interrupted run stopped, or find the finished one; --no-resume deletes it and starts anew.
     json
         Print the result as one JSON object.
     """
     import jax
 
+    from .. import _check
     from ..runs import Store
-    from ..training import choose, make_model
+    from ..training import choose, make_model, make_trainer
 
+    # Whatever can be refused is refused before anything is on disk.
+    _check.size("samples", samples, least=2)
+    _check.size("seeds", how.seeds)
     built = task.build()
     key = jax.random.key(how.seed)
-    start = make_model(
-        model,
-        built,
-        layers=how.layers,
-        heads=how.heads,
-        tied=how.tied,
-        query_masked=how.query_masked,
-        key=jax.random.fold_in(key, 0),
-    )
+    sizes = {"layers": how.layers, "heads": how.heads, "tied": how.tied, "query_masked": how.query_masked}
+    start = make_model(model, built, **sizes, key=jax.random.fold_in(key, 0))
     choice = choose(start, built, how.solver, how.objective)
+    members = start
+    if choice.solver == "adam" and how.seeds > 1:
+        others = [make_model(model, built, **sizes, key=jax.random.fold_in(key, 100 + i)) for i in range(1, how.seeds)]
+        members = [start, *others]
+    trainer = make_trainer(members, built, choice, key=jax.random.fold_in(key, 1), **_settings(choice.solver, how))
     config = {"model": model, "task": asdict(task), "how": asdict(how), "samples": samples, "choice": asdict(choice)}
     store = Store()
+    if not resume:
+        _forget(store, config, out)
     run = store.open(config, out)
-    if not resume and not run.finished and run.checkpoint() is not None:
-        store.delete(run)
-        run = store.open(config, out)
     if run.finished:
         _say(json, f"found the finished run {run.folder}")
     else:
-        _train(run, start, built, choice, how, samples, quiet=json)
+        _say(json, f"{choice.solver} on the {choice.objective} objective: {choice.reason}")
+        _train(run, trainer, built, choice, samples, jax.random.fold_in(key, 2), quiet=json)
     _show(run, json)
 
 
-def _train(run: "Run", start: Any, task: "LinearRegression", choice: Any, how: TrainFlags, samples: int, quiet: bool):
-    import jax
+def _forget(store: "Store", config: dict[str, Any], out: Path | None) -> None:
+    """Delete what there is of the run, finished or not."""
+    from ..runs import Run
 
+    known = store.find(config) if out is None else (Run(out) if (out / "config.json").exists() else None)
+    if known is not None:
+        store.delete(known)
+
+
+def _train(
+    run: "Run", trainer: "Trainer", task: "LinearRegression", choice: Any, samples: int, key: Any, quiet: bool
+) -> None:
     from ..runs import drive
-    from ..training import make_trainer
     from ._display import Display
 
-    key = jax.random.key(how.seed)
-    settings = _settings(choice.solver, how)
-    model = start
-    if choice.solver == "adam" and how.seeds > 1:
-        model = [_other(start, task, jax.random.fold_in(key, 100 + index)) for index in range(how.seeds)]
-    trainer = make_trainer(model, task, choice, key=jax.random.fold_in(key, 1), **settings)
-    _say(quiet, f"{choice.solver} on the {choice.objective} objective: {choice.reason}")
     began = time.monotonic()
-    with Display(choice, getattr(trainer, "steps", None), _known_optimum(run.config, task), quiet) as display:
-        try:
-            state = drive(trainer, run, on_rows=display.show)
-        except KeyboardInterrupt:
-            display.close()
-            _say(False, f"interrupted; everything up to here is in {run.folder}. The same command goes on from there.")
-            raise
+    with Display(choice, getattr(trainer, "steps", None), lambda: _known_optimum(run.config, task), quiet) as display:
+        state = drive(trainer, run, on_rows=display.show)
     found = trainer.model(state)
-    result = _measure(found, task, samples, jax.random.fold_in(key, 2))
-    run.finish(found, result)
+    run.finish(found, _measure(found, task, samples, key))
     _say(quiet, f"trained in {time.monotonic() - began:.1f} s; the run is {run.folder}")
-
-
-def _other(model: Any, task: "LinearRegression", key: Any) -> Any:
-    from ..training._starts import random_start
-
-    return random_start(model, task, key)
 
 
 def _settings(solver: str, how: TrainFlags) -> dict[str, Any]:
@@ -146,7 +139,9 @@ def _settings(solver: str, how: TrainFlags) -> dict[str, Any]:
             raise ValueError(f"--{name} means nothing to the solver {solver}; leave it out, or use --solver adam.")
     settings = {renamed[name]: value for name, value in given.items()}
     if how.seeds > 1:
-        settings["random_starts"] = (6 if solver == "lm" else 7) + how.seeds - 1
+        from ..training._starts import RANDOM_STARTS
+
+        settings["random_starts"] = RANDOM_STARTS + how.seeds - 1
     return settings
 
 
@@ -185,7 +180,7 @@ def _as_dict(found: "Risk") -> dict[str, Any]:
 def _show(run: "Run", json: bool) -> None:
     result = run.result or {}
     if json:
-        print(json_module.dumps({"run": str(run.folder), "model": run.config["model"], **result}))
+        print(_line({"run": str(run.folder), "model": run.config["model"], **result}))
         return
     from rich.console import Console
 
@@ -195,6 +190,11 @@ def _show(run: "Run", json: bool) -> None:
         f"Bayes {result['bayes']:.6g}",
         highlight=False,
     )
+
+
+def _line(result: dict[str, Any]) -> str:
+    """One JSON object; infinities as text, as in `descant risk`."""
+    return json_module.dumps({name: _finite(value) for name, value in result.items()})
 
 
 def _say(quiet: bool, sentence: str) -> None:
@@ -218,7 +218,7 @@ def evaluate(
     Parameters
     ----------
     run
-        The run's folder.
+        The run's folder, or its name (or the beginning of it) as `descant runs` shows it.
     samples
         Fresh contexts per measurement.
     levels
@@ -230,10 +230,16 @@ def evaluate(
     """
     import jax
 
+    from .. import _check
     from ..measure import risk as measure
-    from ..runs import Run
+    from ..runs import Run, Store
 
-    stored = Run(run)
+    _check.size("samples", samples, least=2)
+    _check.size("levels", levels, least=2)
+    # A folder, or the name of a run in the store.
+    stored = Run(run) if (run / "config.json").exists() else Store().get(str(run))
+    if "task" not in stored.config or "how" not in stored.config:
+        raise ValueError(f"the run {run} was not made by descant train; its folder holds what there is to know of it.")
     if not stored.finished:
         raise ValueError(
             f"the run {run} is not finished; run the same train command again, it goes on where it stopped."
@@ -246,7 +252,8 @@ def evaluate(
         for sigma in _levels(task, levels)
     ]
     if json:
-        print(json_module.dumps({"run": str(run), "model": stored.config["model"], **_as_dict(found), "levels": rows}))
+        rows = [{name: _finite(value) for name, value in row.items()} for row in rows]
+        print(_line({"run": str(run), "model": stored.config["model"], **_as_dict(found), "levels": rows}))
         return
     from rich.console import Console
     from rich.table import Table
@@ -278,4 +285,4 @@ def _levels(task: "LinearRegression", count: int) -> list[float]:
             top = float(sigma)
         case _:
             top = 0.0
-    return [(top + 1) * index / (count - 1) for index in range(count)] if count > 1 else [top]
+    return [(top + 1) * index / (count - 1) for index in range(count)]

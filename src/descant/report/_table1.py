@@ -3,7 +3,6 @@
 Half of the adjusted risk, as the paper prints it: half the mean squared error less the oracle ridge's.
 """
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -92,7 +91,7 @@ def table_1(
         run = store.open(config)
         if not run.finished:
             _fit(run, model, task, law, seed, on_rows)
-        yield [Entry(**entry) for entry in json.loads(json.dumps((run.result or {})["entries"]))]
+        yield [Entry(**entry) for entry in (run.result or {})["entries"]]
 
 
 def _fit(run: Run, model: Any, task: LinearRegression, law: str, seed: int, on_rows: Any) -> None:

@@ -6,17 +6,17 @@ from typing import Any
 
 import jax
 
-PACKAGES = ("descant", "jax", "jaxlib", "equinox", "numpy")
+PACKAGES = ("descant", "jax", "jaxlib", "equinox", "numpy", "optax", "scipy")
 # A run that was begun under other values of these would not end in the same bits. The version of Descant isn't among
 # them, because the key of a run holds a fingerprint of the whole source.
-BITS_DEPEND_ON = ("jax", "jaxlib", "numpy", "device", "precision")
+BITS_DEPEND_ON = ("jax", "jaxlib", "equinox", "numpy", "optax", "scipy", "device", "precision")
 
 
 def environment() -> dict[str, Any]:
     """What the bits of a result depend on, beside the config and the code.
 
     >>> sorted(environment())
-    ['descant', 'device', 'equinox', 'jax', 'jaxlib', 'numpy', 'precision', 'python']
+    ['descant', 'device', 'equinox', 'jax', 'jaxlib', 'numpy', 'optax', 'precision', 'python', 'scipy']
     """
     device = jax.devices()[0]
     settings: Any = jax.config  # its attributes are made at run time

@@ -26,7 +26,8 @@ class AdamTrainer:
     **Arguments:** `models` and `tasks` are one or a list of the same length (shapes must agree), `lr` one number or one
     per member; `clip` bounds the norm of the gradient; `schedule` is `constant` or `cosine` (to zero over `steps`);
     `chunk` steps run between two looks from outside. Step i of member m uses the key fold_in(fold_in(key, m), i): it
-    doesn't matter where a training was interrupted.
+    doesn't matter where a training was interrupted. Members must have the same kinds of parts: noise laws of different
+    kinds are different programs.
     """
 
     def __init__(
@@ -56,6 +57,8 @@ class AdamTrainer:
         _check.one_of("schedule", schedule, SCHEDULES)
         for name, value in (("steps", steps), ("batch", batch), ("chunk", chunk)):
             _check.size(name, value)
+        if not clip > 0:
+            raise ValueError(f"clip is {clip}; expected a positive bound on the norm of the gradient.")
         for rate in rates:
             if not (np.isfinite(rate) and rate > 0):
                 raise ValueError(f"lr is {rate}; expected a positive step size.")
@@ -96,7 +99,7 @@ class AdamTrainer:
             _Settings(self.objective, self.batch, self.schedule, self.steps, self.clip, count),
         )
         means = [float(loss) for loss in np.asarray(losses, np.float64).mean(axis=0)]
-        row = {"step": step + count, "loss": min(means)}
+        row = {"step": step + count, "loss": min(means, key=lambda loss: (np.isnan(loss), loss))}
         if len(means) > 1:
             row |= {f"loss_{member}": loss for member, loss in enumerate(means)}
         return self._pack(carry, step + count, means), [row]
@@ -138,7 +141,10 @@ class _Settings(eqx.Module):
 
 
 def _adam(clip: float) -> optax.GradientTransformation:
-    return optax.chain(optax.clip_by_global_norm(clip), optax.scale_by_adam())
+    # Outputs are polynomials of high degree: a batch whose gradient overflows is passed over, not followed into NaN.
+    return optax.apply_if_finite(
+        optax.chain(optax.clip_by_global_norm(clip), optax.scale_by_adam()), max_consecutive_errors=1000
+    )
 
 
 @eqx.filter_jit

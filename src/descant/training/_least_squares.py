@@ -100,7 +100,8 @@ class LeastSquares:
         damping = point.damping
         if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(gradient))):
             return point._replace(stalled=10**6)
-        with threadpool_limits(1 if gradient.size < 200 else None, user_api="blas"):
+        # One thread of BLAS: small systems gain nothing from more, and sums must not depend on how many there are.
+        with threadpool_limits(1, user_api="blas"):
             while damping < MOST_DAMPING:
                 theta = point.theta - _damped_solve(matrix, gradient, damping)
                 loss = self.loss(theta)

@@ -13,12 +13,14 @@ from jaxtyping import PRNGKeyArray
 from .. import _check
 from .._linalg import psd_root
 from .._predictor import AbstractLinearPredictor
+from ..attention import GDPlusPlusTransformer
 from ..tasks import LinearRegression
 from ._least_squares import LeastSquares, Point
 from ._levels import Level, plan
 from ._objective import check_objective
-from ._pool import PIECE, draw_pool, pieces_for
+from ._pool import draw_pool, pieces_for
 from ._protocol import State
+from ._starts import RANDOM_STARTS
 
 # Pool pieces (of PIECE contexts) for screening many starts, for the fits of levels on the way, and for the last level.
 SCREEN_PIECES, LEVEL_PIECES = 2, 8
@@ -33,8 +35,8 @@ class LMTrainer:
     """Fits a linear model (one with `weights`) to a task; see `train`.
 
     Every level of the plan is screened (all starts, few contexts, few steps) and refined (the best starts, more contexts,
-    until they stand still). At the end the pool grows until contexts that were held out cost no more than those
-    that were fitted.
+    until they stand still). At the end the pool doubles, up to `most_pieces`, while contexts that were held out cost more
+    than those that were fitted; the last row says what they cost.
     """
 
     def __init__(
@@ -44,7 +46,7 @@ class LMTrainer:
         *,
         objective: str = "posterior",
         key: PRNGKeyArray,
-        random_starts: int = 6,
+        random_starts: int = RANDOM_STARTS,
         screen_steps: int = 15,
         refine_steps: int = 100,
         keep: int = 2,
@@ -54,8 +56,10 @@ class LMTrainer:
         check_objective(objective, model)
         if objective == "query":
             raise ValueError("objective is 'query'; Levenberg-Marquardt fits weight vectors: use weights or posterior.")
-        for name, value in (("keep", keep), ("pieces", pieces), ("most_pieces", most_pieces)):
+        sizes = {"keep": keep, "pieces": pieces, "most_pieces": most_pieces}
+        for name, value in {**sizes, "screen_steps": screen_steps, "refine_steps": refine_steps}.items():
             _check.size(name, value)
+        _check.size("random_starts", random_starts, least=0)
         self.task, self.objective = task, objective
         self.levels: list[Level] = plan(model, task, random_starts)
         self.screen_steps, self.refine_steps, self.keep = screen_steps, refine_steps, keep
@@ -141,7 +145,9 @@ class LMTrainer:
         return self._begin(number + 1, {**kept, f"found/{self.levels[number].name}": best.theta}), [row]
 
     def _level_pieces(self, number: int) -> int:
-        return self.pieces if number == len(self.levels) - 1 else min(LEVEL_PIECES, self.pieces)
+        # GD++ is cheap in its eigenbasis, so it always gets the whole pool.
+        cheap = isinstance(self.levels[number].template, GDPlusPlusTransformer)
+        return self.pieces if cheap or number == len(self.levels) - 1 else min(LEVEL_PIECES, self.pieces)
 
     def _template_problem(self, number: int) -> LeastSquares:
         return LeastSquares(self.levels[number].template, [], self._root)
@@ -184,6 +190,3 @@ def _state(points: list[Point], info: dict[str, Any], before: State) -> State:
     columns = zip(*points, strict=True)
     names = ("theta", "loss", "damping", "stalled")
     return State({**kept, **{name: np.array(column) for name, column in zip(names, columns, strict=True)}}, info)
-
-
-__all__ = ["PIECE", "LMTrainer"]

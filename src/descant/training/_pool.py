@@ -18,13 +18,15 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from .._predictor import AbstractLinearPredictor
 from ..attention import GDPlusPlusTransformer
-from ..tasks import LinearRegression, Moments
+from ..tasks import GaussianInputs, LinearRegression, Moments
 from ._objective import target
 
 # Contexts per piece of a pool. Pieces are what threads share out, and what a larger pool adds to a smaller one.
 PIECE = 512
-# Contexts drawn for each one kept, and how many of a piece are those with the largest inputs and the largest labels.
+# Contexts drawn for each one kept, at most; how many of a piece are those with the largest inputs and the largest labels.
 DRAWN_PER_KEPT = 64
+# Numbers that the draws of one piece may hold: 256 MiB in float64. Where tokens must be drawn, there are fewer draws.
+DRAW_BUDGET = 2**25
 LARGEST_INPUTS, LARGEST_LABELS = 96, 48
 
 
@@ -108,8 +110,15 @@ def _keep(moments: Moments) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([large, loud, bulk]), np.sqrt(weights * PIECE / count)
 
 
+def drawn_per_kept(task: LinearRegression) -> int:
+    """How many contexts to draw for one that is kept."""
+    tokens = task.n <= task.d or not isinstance(task.inputs, GaussianInputs)
+    numbers = (task.d + 1) * (2 * (task.d + 1) + (task.n if tokens else 0))
+    return int(np.clip(DRAW_BUDGET // (PIECE * numbers), 1, DRAWN_PER_KEPT))
+
+
 def _piece(objective: str, task: LinearRegression, key: PRNGKeyArray) -> Contexts:
-    moments = _candidates(task, key, PIECE * DRAWN_PER_KEPT)
+    moments = _candidates(task, key, PIECE * drawn_per_kept(task))
     kept, scale = _keep(moments)
     chosen = jax.tree.map(lambda leaf: leaf[kept], moments)
     # The hidden task has served its purpose once the target is known.

@@ -17,7 +17,7 @@ from ..estimators import AttendingGramAffine
 from ..tasks import GaussianInputs, LinearRegression
 from ..theory import Problem, attending_risk, gram_risk
 from ._protocol import State
-from ._starts import random_start
+from ._starts import RANDOM_STARTS, random_start
 
 
 def has_population_risk(model: AbstractPredictor, task: LinearRegression) -> bool:
@@ -45,7 +45,9 @@ def population_risk(model: Any, problem: Problem, d: int, n: int) -> Float[Array
 class PopulationTrainer:
     """Newton steps in a trust region on the exact risk, from the given weights and from random ones; no data, no noise."""
 
-    def __init__(self, model: AbstractPredictor, task: LinearRegression, *, key: PRNGKeyArray, random_starts: int = 7):
+    def __init__(
+        self, model: AbstractPredictor, task: LinearRegression, *, key: PRNGKeyArray, random_starts: int = RANDOM_STARTS
+    ):
         if not has_population_risk(model, task):
             raise ValueError(
                 f"the exact risk of this {type(model).__name__} on this task is not known; use solver lm or adam."
@@ -78,7 +80,7 @@ class PopulationTrainer:
             return float(found), _flatten(gradient)
 
         # Labels of any unit: the goal for the gradient is relative to the loss of the zero predictor.
-        scale = max(value(np.zeros_like(state.arrays["best"]))[0], 1e-300)
+        scale = value(np.zeros_like(state.arrays["best"]))[0] or value(_flatten(self._starts[tried]))[0] or 1.0
         # Where v and U both vanish the risk has a saddle that quasi-Newton steps can end in. A trust region with exact
         # products of the Hessian goes down from it.
         end = minimize(

@@ -22,6 +22,8 @@ from ..tasks import LinearRegression
 
 # Random omegas spread over this many times the inverse size of the Gram block they multiply.
 SPREAD = 0.7
+# Random starts beside those that are known to be good.
+RANDOM_STARTS = 6
 
 
 def gram_sizes(task: LinearRegression) -> tuple[float, float]:
@@ -107,7 +109,7 @@ def diag_from_gd(model: GDPlusPlusTransformer, like: Diag, task: LinearRegressio
     unit = jnp.maximum(jnp.abs(model.w_yx) * x, 1e-2)
     rest = jnp.zeros_like(like.p_x)
     return Diag(
-        rest.at[:, 0].set(model.w_xx * x / unit) + 1e-3 * (rest == 0),
+        rest.at[:, 0].set(model.w_xx * x / unit) + 1e-3,
         rest.at[:, 0].set(model.w_yx * x / unit),
         rest.at[:, 0].set(unit / x),
         rest + 1e-3 / y,
@@ -124,9 +126,7 @@ def free_from_gd(model: GDPlusPlusTransformer, like: FreeDiag, task: LinearRegre
 
 def with_layer(model: Any, position: int, layer: Any) -> Any:
     """A copy with one more layer, its parameters those of the one-layer model `layer`."""
-    return jax.tree.map(
-        lambda leaf, new: jnp.concatenate([leaf[:position], new, leaf[position:]]) if leaf.ndim else leaf, model, layer
-    )
+    return jax.tree.map(lambda leaf, new: jnp.concatenate([leaf[:position], new, leaf[position:]]), model, layer)
 
 
 def deepened(model: Any, task: LinearRegression, key: PRNGKeyArray) -> list[Any]:

@@ -34,7 +34,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained model, its risk on fresh contexts, how it was trained, and what was told on the way."""
+    """A trained model, its risk (exact, or on fresh contexts), how it was trained, and what was told on the way."""
 
     model: Any
     risk: Risk
@@ -55,11 +55,19 @@ def choose(model: AbstractPredictor, task: LinearRegression, solver: str = "auto
         elif linear and objective != "query" and size <= MOST_PARAMETERS:
             solver, reason = "lm", f"linear in the query with {size} parameters: least squares on a pool of moments"
         elif linear:
-            solver, reason = "adam", f"{size} parameters, or the query objective: Adam on fresh contexts"
+            why = "the query objective" if objective == "query" else f"{size} parameters are too many for least squares"
+            solver, reason = "adam", f"{why}: Adam on fresh contexts"
         else:
             solver, reason = "adam", "not linear in the query: Adam on fresh prompts"
+    if solver == "lm" and not linear:
+        raise ValueError(
+            f"solver lm fits weight vectors, and {type(model).__name__} is not linear in the query; use adam."
+        )
+    if solver == "population":
+        # All expectations are done by hand: the objectives, which differ in how many are, have become one.
+        return Choice(solver, "risk", reason)
     if objective == "auto":
-        objective = "query" if solver == "adam" and not linear else "posterior"
+        objective = "posterior" if linear else "query"
     return Choice(solver, objective, reason)
 
 
