@@ -28,7 +28,7 @@ from descant import (
 )
 from descant.cli import main
 from descant.runs import Store, drive
-from descant.training import AdamTrainer, LMTrainer, _adam, choose, make_model, make_trainer, sample_loss, train
+from descant.training import AdamTrainer, LMTrainer, _adam, _pool, choose, make_model, make_trainer, sample_loss, train
 from descant.training._least_squares import LeastSquares, _damped_solve, _normal
 from descant.training._pool import PIECE, Contexts, Spectra, draw_pool
 
@@ -42,6 +42,12 @@ def relaxed():
     """Optax mixes dtypes inside; for the tests of Adam alone."""
     with jax.numpy_dtype_promotion("standard"):
         yield
+
+
+@pytest.fixture
+def few_draws(monkeypatch):
+    """Keep every context that is drawn: shallow networks have no tails to look for."""
+    monkeypatch.setattr(_pool, "DRAWN_PER_KEPT", 1)
 
 
 def six_tasks():
@@ -69,8 +75,8 @@ def test_objectives_differ_by_a_constant():
         def difference(key, objective=objective):
             return sample_loss(objective, one, TASK, key) - sample_loss(objective, two, TASK, key)
 
-        values = jax.jit(jax.vmap(difference))(jax.random.split(jax.random.key(0), 40_000))
-        mean, error = float(values.mean()), float(values.std() / 200)
+        values = jax.jit(jax.vmap(difference))(jax.random.split(jax.random.key(0), 10_000))
+        mean, error = float(values.mean()), float(values.std() / 100)
         if expected is None:
             expected = (mean, error)
         assert abs(mean - expected[0]) < 4 * np.hypot(error, expected[1]), objective
@@ -185,7 +191,7 @@ def test_one_layer_reaches_its_exact_optimum(name, task):
 
 
 @pytest.mark.parametrize("name", ["lsa", "ltb"])
-def test_a_pool_leads_to_the_same_optimum(name):
+def test_a_pool_leads_to_the_same_optimum(name, few_draws):
     """Least squares on sampled contexts, measured exactly: within 0.1%."""
     law = six_tasks()["mean and noise"]
     found = train(
@@ -196,7 +202,7 @@ def test_a_pool_leads_to_the_same_optimum(name):
     assert optimum <= found.risk.value <= optimum * 1.001
 
 
-def test_two_layers_find_the_better_basin():
+def test_two_layers_find_the_better_basin(few_draws):
     """On {1, 3} GD++ with two layers has minima near .302 and near .246; DIAG reaches .2005 (half-MSE, adjusted)."""
     law = LinearRegression(10, 20, noise=CategoricalNoise([1.0, 3.0]))
     trainer = LMTrainer(at.Diag.zeros(2), law, key=jax.random.key(0), pieces=8, most_pieces=8, random_starts=3)
@@ -280,7 +286,7 @@ def test_programs_are_traced_once(relaxed):
     assert len(traces) == 1
 
 
-def test_least_squares_are_traced_once_per_shape():
+def test_least_squares_are_traced_once_per_shape(few_draws):
     traces = []
     original = Contexts.residual
     # A class attribute: the compiled programs look it up when they are traced, and only then.
@@ -306,7 +312,7 @@ def test_least_squares_are_traced_once_per_shape():
 
 
 @pytest.mark.parametrize("solver", ["population", "lm", "adam"])
-def test_an_interrupted_training_ends_in_the_same_bits(solver, tmp_path, relaxed):
+def test_an_interrupted_training_ends_in_the_same_bits(solver, tmp_path, relaxed, few_draws):
     law = LinearRegression(2, 5, GaussianPrior.isotropic(2, mean=0.5), noise=FixedNoise(0.5))
     model = at.FreeDiag.random(2, key=jax.random.key(0)) if solver == "lm" else at.LSA.random(2, key=jax.random.key(0))
     settings = {
