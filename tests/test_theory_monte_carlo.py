@@ -146,7 +146,8 @@ def _closed_forms(p: dict) -> dict:
     return forms
 
 
-@pytest.mark.parametrize("seed", FIRST_OF_THREE)
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
 def test_closed_forms_are_what_simulation_finds(seed):
     """Three anisotropic problems: one fixed, one uniform, one categorical noise law."""
     task = random_task(seed)
