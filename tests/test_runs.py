@@ -92,7 +92,7 @@ def test_a_finished_run(tmp_path):
     head = json.loads(whole["config.json"])
     assert head["config"] == toy.config() and head["key"] == run.key == run_key(toy.config(), CODE)
     assert set(head["environment"]) == {
-        "descant", "jax", "jaxlib", "equinox", "numpy", "python", "device", "precision",
+        "descant", "jax", "jaxlib", "equinox", "numpy", "optax", "scipy", "python", "device", "precision",
     }  # fmt: skip
     assert head["environment"]["precision"].startswith("float64")
     with pytest.raises(ValueError, match="is finished; read its result, or delete it"):

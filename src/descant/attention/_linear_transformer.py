@@ -31,10 +31,12 @@ class AbstractLinearTransformer(AbstractLinearPredictor):
     Parameters have a leading axis over layers; a tied network has one set of them and a `depth`.
     """
 
+    depth: int | None = eqx.field(static=True, default=None, kw_only=True)
+
     @property
-    @abstractmethod
     def layers(self) -> int:
-        """How many layers."""
+        """How many layers: `depth` if they are tied, else as many as there are sets of parameters."""
+        return jax.tree.leaves(self)[0].shape[0] if self.depth is None else self.depth
 
     @abstractmethod
     def parameters(self) -> PyTree[Array]:
@@ -99,7 +101,6 @@ class Full(AbstractLinearTransformer):
 
     p: Float[Array, "L K e e"]
     q: Float[Array, "L K e e"]
-    depth: int | None = eqx.field(static=True, default=None)
 
     def __check_init__(self):
         if self.p.ndim != 4 or 0 in self.p.shape or self.p.shape[2] != self.p.shape[3]:
@@ -121,11 +122,6 @@ class Full(AbstractLinearTransformer):
         """The zero predictor, as a template."""
         zero = jnp.zeros((layers, heads, d + 1, d + 1))
         return cls(zero, zero)
-
-    @property
-    def layers(self) -> int:
-        """How many layers."""
-        return self.p.shape[0] if self.depth is None else self.depth
 
     @property
     def heads(self) -> int:
@@ -204,7 +200,6 @@ class Diag(AbstractDiagonal):
     p_y: Float[Array, "L K"]
     q_x: Float[Array, "L K"]
     q_y: Float[Array, "L K"]
-    depth: int | None = eqx.field(static=True, default=None)
 
     def __check_init__(self):
         if self.p_x.ndim != 2 or 0 in self.p_x.shape:
@@ -228,11 +223,6 @@ class Diag(AbstractDiagonal):
         return cls(zero, zero, zero, zero, depth=depth)
 
     @property
-    def layers(self) -> int:
-        """How many layers."""
-        return self.p_x.shape[0] if self.depth is None else self.depth
-
-    @property
     def heads(self) -> int:
         """Heads per layer."""
         return self.p_x.shape[1]
@@ -250,7 +240,6 @@ class FreeDiag(AbstractDiagonal):
     w_xy: Float[Array, " L"]
     w_yx: Float[Array, " L"]
     w_yy: Float[Array, " L"]
-    depth: int | None = eqx.field(static=True, default=None)
 
     def __check_init__(self):
         _check_list("w_xx", self.w_xx)
@@ -263,11 +252,6 @@ class FreeDiag(AbstractDiagonal):
         """Normal numbers of the given scale."""
         depth, count = _depth(layers, 1, tied)
         return cls(*(scale * jax.random.normal(key, (4, count), dtype)), depth=depth)
-
-    @property
-    def layers(self) -> int:
-        """How many layers."""
-        return self.w_xx.shape[0] if self.depth is None else self.depth
 
     def omegas(self) -> Float[Array, "L 2 2"]:
         """The fields."""
@@ -283,7 +267,6 @@ class GDPlusPlusTransformer(AbstractDiagonal):
 
     w_xx: Float[Array, " L"]
     w_yx: Float[Array, " L"]
-    depth: int | None = eqx.field(static=True, default=None)
 
     def __check_init__(self):
         _check_list("w_xx", self.w_xx)
@@ -297,11 +280,6 @@ class GDPlusPlusTransformer(AbstractDiagonal):
         """Normal numbers of the given scale."""
         depth, count = _depth(layers, 1, tied)
         return cls(*(scale * jax.random.normal(key, (2, count), dtype)), depth=depth)
-
-    @property
-    def layers(self) -> int:
-        """How many layers."""
-        return self.w_xx.shape[0] if self.depth is None else self.depth
 
     def omegas(self) -> Float[Array, "L 2 2"]:
         """w_xx and w_yx, beside zeros."""

@@ -1,12 +1,11 @@
 """`descant risk`: the in-context risk of one predictor on one task."""
 
-import json
-import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from .._plain import line
 from ._task import TaskFlags
 
 if TYPE_CHECKING:
@@ -82,14 +81,7 @@ def _as_json(name: str, found: "Risk", task: TaskFlags, heads: int | None, query
         result["heads"] = task.d + 1 if heads is None else heads
     if not query_masked:
         result["query_masked"] = False
-    # JSON has no infinity (the risk of least squares can be): a string that every language's float parser takes.
-    return json.dumps({key: _finite(value) for key, value in result.items()})
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
-    return value
+    return line("result", result)
 
 
 def _print_table(title: str, rows: "list[tuple[str, Risk]]") -> None:

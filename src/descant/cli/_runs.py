@@ -61,8 +61,8 @@ def compare(*names: str, root: Root = None, json: Json = False) -> None:
     json
         Print one JSON object instead of a table.
     """
+    from .._plain import flat
     from ..runs import Store
-    from ..runs._plain import flat
 
     if len(names) < 2:
         raise ValueError(f"names is {' '.join(names)!r}; expected the names of two or more runs.")
@@ -130,7 +130,7 @@ def _described(run: "Run") -> dict[str, Any]:
 
 
 def _print_json(value: Any) -> None:
-    from ..runs._plain import page
+    from .._plain import page
 
     print(page("runs", value), end="")
 

@@ -1,12 +1,13 @@
 """`descant table1`: the main table of the linear-transformer paper, trained again."""
 
-import json as json_module
 import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
+
+from .._plain import line
 
 if TYPE_CHECKING:
     from ..report import Entry
@@ -81,7 +82,7 @@ def table1(
             entries += found
             done.append(found[0].law)
     if json:
-        print(json_module.dumps([{**asdict(entry), "verdict": entry.verdict} for entry in entries]))
+        print(line("entries", [{**asdict(entry), "verdict": entry.verdict} for entry in entries]))
         return
     _print(entries, time.monotonic() - began)
 

@@ -1,6 +1,5 @@
 """`descant train` and `descant eval`: train a model into a run on disk, and measure a run."""
 
-import json as json_module
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ._risk import _finite
+from .._plain import line
 from ._task import TaskFlags
 
 if TYPE_CHECKING:
@@ -180,7 +179,7 @@ def _as_dict(found: "Risk") -> dict[str, Any]:
 def _show(run: "Run", json: bool) -> None:
     result = run.result or {}
     if json:
-        print(_line({"run": str(run.folder), "model": run.config["model"], **result}))
+        print(line("result", {"run": str(run.folder), "model": run.config["model"], **result}))
         return
     from rich.console import Console
 
@@ -190,11 +189,6 @@ def _show(run: "Run", json: bool) -> None:
         f"Bayes {result['bayes']:.6g}",
         highlight=False,
     )
-
-
-def _line(result: dict[str, Any]) -> str:
-    """One JSON object; infinities as text, as in `descant risk`."""
-    return json_module.dumps({name: _finite(value) for name, value in result.items()})
 
 
 def _say(quiet: bool, sentence: str) -> None:
@@ -252,8 +246,7 @@ def evaluate(
         for sigma in _levels(task, levels)
     ]
     if json:
-        rows = [{name: _finite(value) for name, value in row.items()} for row in rows]
-        print(_line({"run": str(run), "model": stored.config["model"], **_as_dict(found), "levels": rows}))
+        print(line("result", {"run": str(run), "model": stored.config["model"], **_as_dict(found), "levels": rows}))
         return
     from rich.console import Console
     from rich.table import Table

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from .._predictor import AbstractPredictor
-from ..attention import LSA, LTB, AbstractLinearTransformer, MergedLTB, NoGuess
+from ..attention import merged_form
 from ..estimators import (
     GD,
     OLS,
@@ -43,7 +43,8 @@ def exact_risk(predictor: AbstractPredictor, task: LinearRegression) -> float | 
 
 def _closed_form(predictor: AbstractPredictor, problem: Problem, task: LinearRegression) -> Array | float | None:
     """One line per kind of predictor; a kind that is not listed has no closed form."""
-    match predictor:
+    merged = merged_form(predictor, task.d, task.n)
+    match predictor if merged is None else merged:
         case Zero():
             return zero_risk(problem)
         case OLS():
@@ -58,12 +59,6 @@ def _closed_form(predictor: AbstractPredictor, problem: Problem, task: LinearReg
             return gram_risk(problem, offset, tensor)
         case AttendingGramAffine(masked=GramAffine(offset=offset, tensor=tensor)):
             return attending_risk(problem, offset, tensor)
-        case LSA() if isinstance(predictor.guess, NoGuess) or predictor.linear:
-            return _closed_form(predictor.gram_affine(task.d, task.n), problem, task)
-        case LTB() | MergedLTB():
-            return _closed_form(predictor.gram_affine(task.d, task.n), problem, task)
-        case AbstractLinearTransformer() if predictor.layers == 1:
-            return _closed_form(predictor.gram_affine(task.d, task.n), problem, task)
         case _ if _is_posterior_mean_without_noise(predictor, task):
             return noiseless_oracle_risk(problem)
     return None

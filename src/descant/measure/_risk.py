@@ -13,7 +13,7 @@ from .. import _check
 from .._predictor import AbstractLinearPredictor, AbstractPredictor, in_moment_space
 from .._sampling import CHUNK, mean_over_keys
 from ..estimators import OracleRidge
-from ..tasks import GaussianInputs, LinearRegression
+from ..tasks import LinearRegression
 from ._exact import exact_risk
 
 Method = Literal["auto", "exact", "moments", "tokens"]
@@ -96,7 +96,7 @@ def token_risks(
 
 def _chunk(task: LinearRegression, tokens: bool = False) -> int:
     """How many contexts to hold at once."""
-    tokens = tokens or task.n <= task.d or not isinstance(task.inputs, GaussianInputs)
+    tokens = tokens or task.moments_take_tokens
     return max(1, min(CHUNK, TOKEN_BUDGET // (task.d * max(task.d, task.n if tokens else 1))))
 
 

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from .._code import code_digest
-from ._plain import flat, plain
+from .._plain import flat, plain
 
 LENGTH = 16
 # More differing fields than these are counted, not listed.

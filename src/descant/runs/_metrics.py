@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from .._plain import flat, line, plain, restored
 from ._checkpoint import Mark
-from ._plain import flat, line, plain, restored
 
 
 def to_lines(rows: Iterable[dict[str, Any]]) -> bytes:

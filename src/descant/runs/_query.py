@@ -6,8 +6,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from .._plain import flat
 from ._metrics import to_table, union
-from ._plain import flat
 from ._run import Run
 from ._store import Store
 

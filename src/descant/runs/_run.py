@@ -17,13 +17,13 @@ from typing import Any, Literal
 import equinox as eqx
 import pyarrow as pa
 
+from .._plain import page, restored
 from ..attention import load
 from ..attention._saving import to_bytes as model_to_bytes
 from ..training._protocol import State
 from . import _checkpoint, _metrics
 from ._files import remove, write, write_at
 from ._lock import is_locked, locked
-from ._plain import page, restored
 from ._trackers import Tracker
 
 FORMAT = "descant-run-1"

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .._plain import plain
 from ._environment import changes, environment
 from ._files import explained
 from ._health import trouble
 from ._key import LENGTH, code_version, differences, run_key
 from ._lock import NAME as LOCK, locked
-from ._plain import plain
 from ._run import CONFIG, Run, begin
 
 VARIABLE = "DESCANT_RUNS"

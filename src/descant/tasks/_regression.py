@@ -58,6 +58,11 @@ class LinearRegression(eqx.Module):
         """The precision of draws: that of the prior. Cast all arrays of a task to float32 to sample in float32."""
         return self.prior.mean.dtype
 
+    @property
+    def moments_take_tokens(self) -> bool:
+        """Whether moments can only be had by drawing tokens: other than Gaussian inputs, or n <= d."""
+        return not isinstance(self.inputs, GaussianInputs) or self.n <= self.d
+
     def sample(self, *, key: PRNGKeyArray) -> Prompt:
         """Draw a prompt, with its hidden task, noise level and noiseless query label."""
         # Few draws of many numbers: every call of a random function adds half a second to the compilation.
@@ -71,8 +76,9 @@ class LinearRegression(eqx.Module):
 
     def sample_moments(self, *, key: PRNGKeyArray) -> Moments:
         """Draw the moments of a context: without tokens for Gaussian inputs and n > d, from tokens otherwise."""
-        if not isinstance(self.inputs, GaussianInputs) or self.n <= self.d:
+        if self.moments_take_tokens:
             return self.sample(key=key).moments()
+        assert isinstance(self.inputs, GaussianInputs)  # or tokens would have been drawn
         key_normal, key_chi, key_sigma = jax.random.split(key, 3)
         normal = jax.random.normal(key_normal, (self.d + bartlett_normals(self.d),), self.dtype)
         chi_squares = jax.random.chisquare(

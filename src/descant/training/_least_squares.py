@@ -17,6 +17,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 from threadpoolctl import threadpool_limits
 
+from ._flat import rebuild
 from ._pool import threads
 
 # Up to so many parameters per output, derivatives go forwards.
@@ -72,18 +73,13 @@ class LeastSquares:
     """Mean squared residual of a kind of model on a pool, as a function of its parameters in one vector."""
 
     def __init__(self, template: Any, pieces: Sequence[Any], root: Float[Array, "d d"]):
-        arrays, self._static = eqx.partition(template, eqx.is_array)
-        self._unravel = ravel_pytree(arrays)[1]
+        self._template = template
         self._pieces, self._root = list(pieces), root
         self.contexts = sum(jax.tree.leaves(piece)[0].shape[0] for piece in self._pieces)
 
-    def model(self, theta: np.ndarray) -> Any:
-        """The model with these parameters."""
-        return eqx.combine(self._unravel(jnp.asarray(theta)), self._static)
-
     def loss(self, theta: np.ndarray) -> float:
         """Mean squared residual; infinite where the model overflows."""
-        model = self.model(theta)
+        model = rebuild(self._template, theta)
         parts = threads.map(lambda piece: float(_loss(model, piece, self._root)), self._pieces)
         return _finite(sum(parts) / self.contexts)
 
@@ -93,7 +89,7 @@ class LeastSquares:
 
     def step(self, point: Point) -> Point:
         """One accepted step, or the same point with `stalled` at its most if there is none."""
-        model = self.model(point.theta)
+        model = rebuild(self._template, point.theta)
         parts = list(threads.map(lambda piece: jax.device_get(_normal(model, piece, self._root)), self._pieces))
         # Summed in the order of the pieces, whichever thread was faster: a continued run repeats every bit.
         matrix, gradient = (np.sum([part[index] for part in parts], axis=0) / self.contexts for index in (0, 1))

@@ -3,11 +3,8 @@
 import math
 from typing import Any
 
-import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jax.flatten_util import ravel_pytree
 from jaxtyping import PRNGKeyArray
 
 from .. import _check
@@ -15,6 +12,7 @@ from .._linalg import psd_root
 from .._predictor import AbstractLinearPredictor
 from ..attention import GDPlusPlusTransformer
 from ..tasks import LinearRegression
+from ._flat import flatten, rebuild
 from ._least_squares import LeastSquares, Point
 from ._levels import Level, plan
 from ._objective import check_objective
@@ -102,12 +100,12 @@ class LMTrainer:
         if self.finished(state):
             return self.found(state)[self.levels[-1].name]
         best = min(_points(state), key=lambda point: point.loss)
-        return self._template_problem(state.info["level"]).model(best.theta)
+        return rebuild(self.levels[state.info["level"]].template, best.theta)
 
     def found(self, state: State) -> dict[str, Any]:
         """The best model of every level that is done: the shallower networks come for free."""
         return {
-            level.name: _unflatten(level.template, state.arrays[f"found/{level.name}"])
+            level.name: rebuild(level.template, state.arrays[f"found/{level.name}"])
             for level in self.levels
             if f"found/{level.name}" in state.arrays
         }
@@ -117,10 +115,10 @@ class LMTrainer:
         info = {"level": number, "phase": "screen", "step": 0, "pieces": min(SCREEN_PIECES, self.pieces)}
         if number == len(self.levels):
             return State(kept, {**info, "phase": "done"})
-        found = {level.name: _unflatten(level.template, kept[f"found/{level.name}"]) for level in self.levels[:number]}
+        found = self.found(State(kept))
         key = jax.random.fold_in(jax.random.fold_in(self._key, START_KEY), number)
         problem = self._problem(number, info["pieces"])
-        points = [problem.start(_flatten(start)) for start in self.levels[number].starts(found, key)]
+        points = [problem.start(flatten(start)) for start in self.levels[number].starts(found, key)]
         if len(points) == 1:
             info |= {"phase": "refine", "pieces": self._level_pieces(number)}
             points = [self._problem(number, info["pieces"]).start(points[0].theta)]
@@ -141,16 +139,13 @@ class LMTrainer:
             if held_out > OVERFIT * best.loss and 2 * info["pieces"] <= self.most_pieces:
                 info = {**info, "step": 0, "pieces": 2 * info["pieces"]}
                 return _state([self._problem(number, info["pieces"]).start(best.theta)], info, state), [row]
-        kept = {name: array for name, array in state.arrays.items() if name.startswith("found/")}
+        kept = _done(state)
         return self._begin(number + 1, {**kept, f"found/{self.levels[number].name}": best.theta}), [row]
 
     def _level_pieces(self, number: int) -> int:
         # GD++ is cheap in its eigenbasis, so it always gets the whole pool.
         cheap = isinstance(self.levels[number].template, GDPlusPlusTransformer)
         return self.pieces if cheap or number == len(self.levels) - 1 else min(LEVEL_PIECES, self.pieces)
-
-    def _template_problem(self, number: int) -> LeastSquares:
-        return LeastSquares(self.levels[number].template, [], self._root)
 
     def _problem(self, number: int, pieces: int, held_out: bool = False) -> LeastSquares:
         """The pool's loss for a level; pools of one key are prefixes of each other, so nothing is drawn twice."""
@@ -170,23 +165,20 @@ def _moving(point: Point) -> bool:
     return point.stalled < STALLED and math.isfinite(point.loss)
 
 
-def _flatten(model: Any) -> np.ndarray:
-    return np.asarray(ravel_pytree(eqx.filter(model, eqx.is_array))[0])
-
-
-def _unflatten(template: Any, theta: np.ndarray) -> Any:
-    arrays, static = eqx.partition(template, eqx.is_array)
-    return eqx.combine(ravel_pytree(arrays)[1](jnp.asarray(theta)), static)
-
-
 def _points(state: State) -> list[Point]:
     arrays = state.arrays
     numbers = zip(arrays["theta"], arrays["loss"], arrays["damping"], arrays["stalled"], strict=True)
     return [Point(theta, float(loss), float(damping), int(stalled)) for theta, loss, damping, stalled in numbers]
 
 
+def _done(state: State) -> dict[str, np.ndarray]:
+    """What the levels before have found."""
+    return {name: array for name, array in state.arrays.items() if name.startswith("found/")}
+
+
 def _state(points: list[Point], info: dict[str, Any], before: State) -> State:
-    kept = {name: array for name, array in before.arrays.items() if name.startswith("found/")}
     columns = zip(*points, strict=True)
     names = ("theta", "loss", "damping", "stalled")
-    return State({**kept, **{name: np.array(column) for name, column in zip(names, columns, strict=True)}}, info)
+    return State(
+        {**_done(before), **{name: np.array(column) for name, column in zip(names, columns, strict=True)}}, info
+    )

@@ -18,7 +18,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from .._predictor import AbstractLinearPredictor
 from ..attention import GDPlusPlusTransformer
-from ..tasks import GaussianInputs, LinearRegression, Moments
+from ..tasks import LinearRegression, Moments
 from ._objective import target
 
 # Contexts per piece of a pool. Pieces are what threads share out, and what a larger pool adds to a smaller one.
@@ -112,8 +112,7 @@ def _keep(moments: Moments) -> tuple[np.ndarray, np.ndarray]:
 
 def drawn_per_kept(task: LinearRegression) -> int:
     """How many contexts to draw for one that is kept."""
-    tokens = task.n <= task.d or not isinstance(task.inputs, GaussianInputs)
-    numbers = (task.d + 1) * (2 * (task.d + 1) + (task.n if tokens else 0))
+    numbers = (task.d + 1) * (2 * (task.d + 1) + (task.n if task.moments_take_tokens else 0))
     return int(np.clip(DRAW_BUDGET // (PIECE * numbers), 1, DRAWN_PER_KEPT))
 
 

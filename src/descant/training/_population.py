@@ -4,42 +4,34 @@ from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float, PRNGKeyArray
 from scipy.optimize import minimize
 
 from .. import _check
 from .._predictor import AbstractPredictor
-from ..attention import LSA, LTB, AbstractLinearTransformer, MergedLTB, NoGuess
-from ..estimators import AttendingGramAffine
+from ..attention import merged_form
+from ..estimators import AttendingGramAffine, GramAffine
 from ..tasks import GaussianInputs, LinearRegression
 from ..theory import Problem, attending_risk, gram_risk
+from ._flat import flatten, rebuild
 from ._protocol import State
 from ._starts import RANDOM_STARTS, random_start
 
 
 def has_population_risk(model: AbstractPredictor, task: LinearRegression) -> bool:
     """Whether the model's risk is a polynomial that is known exactly."""
-    if not isinstance(task.inputs, GaussianInputs):
-        return False
-    match model:
-        case LSA():
-            return model.linear or isinstance(model.guess, NoGuess)
-        case LTB() | MergedLTB():
-            return True
-        case AbstractLinearTransformer():
-            return model.layers == 1
-    return False
+    return isinstance(task.inputs, GaussianInputs) and merged_form(model, task.d, task.n) is not None
 
 
 def population_risk(model: Any, problem: Problem, d: int, n: int) -> Float[Array, ""]:
     """The exact risk, differentiable in the model's weights."""
-    merged = model.gram_affine(d, n)
-    if isinstance(merged, AttendingGramAffine):
-        return attending_risk(problem, merged.masked.offset, merged.masked.tensor)
-    return gram_risk(problem, merged.offset, merged.tensor)
+    match merged_form(model, d, n):
+        case GramAffine(offset=offset, tensor=tensor):
+            return gram_risk(problem, offset, tensor)
+        case AttendingGramAffine(masked=GramAffine(offset=offset, tensor=tensor)):
+            return attending_risk(problem, offset, tensor)
+    raise ValueError(f"a {type(model).__name__} is no affine function of the Gram matrix; its exact risk is not known.")
 
 
 class PopulationTrainer:
@@ -57,12 +49,10 @@ class PopulationTrainer:
             random_start(model, task, jax.random.fold_in(key, index)) for index in range(random_starts)
         ]
         self._problem, self._task = Problem.of(task), task
-        arrays, self._static = eqx.partition(model, eqx.is_array)
-        self._unravel = ravel_pytree(arrays)[1]
 
     def init(self) -> State:
         """Nothing tried yet."""
-        theta = _flatten(self._starts[0])
+        theta = flatten(self._starts[0])
         return State({"best": theta}, {"tried": 0, "loss": float("inf")})
 
     def finished(self, state: State) -> bool:
@@ -72,22 +62,21 @@ class PopulationTrainer:
     def advance(self, state: State) -> tuple[State, list[dict[str, Any]]]:
         """One start, followed to its minimum."""
         tried = state.info["tried"]
-
         sizes = self._problem, self._task.d, self._task.n
 
         def value(theta):
             found, gradient = _value_and_gradient(self._model(theta), *sizes)
-            return float(found), _flatten(gradient)
+            return float(found), flatten(gradient)
 
         # Labels of any unit: the goal for the gradient is relative to the loss of the zero predictor.
-        scale = value(np.zeros_like(state.arrays["best"]))[0] or value(_flatten(self._starts[tried]))[0] or 1.0
+        scale = value(np.zeros_like(state.arrays["best"]))[0] or value(flatten(self._starts[tried]))[0] or 1.0
         # Where v and U both vanish the risk has a saddle that quasi-Newton steps can end in. A trust region with exact
         # products of the Hessian goes down from it.
         end = minimize(
             lambda theta: tuple(part / scale for part in value(theta)),
-            _flatten(self._starts[tried]),
+            flatten(self._starts[tried]),
             jac=True,
-            hessp=lambda theta, move: _flatten(_curve(self._model(theta), self._model(move), *sizes)) / scale,
+            hessp=lambda theta, move: flatten(_curve(self._model(theta), self._model(move), *sizes)) / scale,
             method="trust-ncg",
             options={"gtol": 1e-9, "maxiter": 2000},
         )
@@ -102,7 +91,7 @@ class PopulationTrainer:
         return self._model(state.arrays["best"])
 
     def _model(self, theta: np.ndarray) -> Any:
-        return eqx.combine(self._unravel(jnp.asarray(theta)), self._static)
+        return rebuild(self._starts[0], theta)
 
 
 @eqx.filter_jit
@@ -119,7 +108,3 @@ def _curve(model: Any, move: Any, problem: Problem, d: int, n: int):
         return jax.grad(lambda arrays: population_risk(eqx.combine(arrays, static), problem, d, n))(arrays)
 
     return jax.jvp(gradient, (arrays,), (eqx.filter(move, eqx.is_inexact_array),))[1]
-
-
-def _flatten(model: Any) -> np.ndarray:
-    return np.asarray(ravel_pytree(eqx.filter(model, eqx.is_array))[0])

@@ -1,5 +1,6 @@
 """Where fits begin: random weights of a sensible size, and networks with a layer added to a trained one."""
 
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -40,7 +41,7 @@ def random_start(model: AbstractPredictor, task: LinearRegression, key: PRNGKeyA
     match model:
         case GDPlusPlusTransformer():
             normal = SPREAD * jax.random.normal(key, (2, *model.w_xx.shape))
-            return GDPlusPlusTransformer(-jnp.abs(normal[0]) / (3 * x), -jnp.abs(normal[1]) / x, model.depth)
+            return GDPlusPlusTransformer(-jnp.abs(normal[0]) / (3 * x), -jnp.abs(normal[1]) / x, depth=model.depth)
         case FreeDiag():
             normal = SPREAD * jax.random.normal(key, (4, *model.w_xx.shape))
             return FreeDiag(
@@ -68,28 +69,28 @@ def random_start(model: AbstractPredictor, task: LinearRegression, key: PRNGKeyA
 
 def _rescaled(model: Any, key: PRNGKeyArray) -> Any:
     """Fresh normal numbers in the place of every array, as large as the old ones were."""
-    arrays, static = eqx.partition(model, eqx.is_inexact_array)
-    leaves, structure = jax.tree.flatten(arrays)
-    fresh = []
-    for index, leaf in enumerate(leaves):
+
+    def fresh(leaf, normal):
         size = jnp.sqrt(jnp.mean(leaf**2))
-        size = jnp.where(size > 0, size, 0.1).astype(leaf.dtype)
-        fresh.append(size * jax.random.normal(jax.random.fold_in(key, index), leaf.shape, leaf.dtype))
-    return eqx.combine(jax.tree.unflatten(structure, fresh), static)
+        return jnp.where(size > 0, size, 0.1).astype(leaf.dtype) * normal
+
+    return _with_normals(fresh, model, key)
 
 
 def jiggled(model: Any, amount: float, key: PRNGKeyArray) -> Any:
     """The same weights plus normal numbers, `amount` times the root mean square of each array."""
+    return _with_normals(lambda leaf, normal: leaf + amount * jnp.sqrt(jnp.mean(leaf**2)) * normal, model, key)
+
+
+def _with_normals(change: Callable, model: Any, key: PRNGKeyArray) -> Any:
+    """Every array of a model changed by `change(array, normal numbers of its shape)`."""
     arrays, static = eqx.partition(model, eqx.is_inexact_array)
     leaves, structure = jax.tree.flatten(arrays)
-    moved = [
-        leaf
-        + amount
-        * jnp.sqrt(jnp.mean(leaf**2))
-        * jax.random.normal(jax.random.fold_in(key, index), leaf.shape, leaf.dtype)
-        for index, leaf in enumerate(leaves)
+    keys = [jax.random.fold_in(key, index) for index in range(len(leaves))]
+    changed = [
+        change(leaf, jax.random.normal(each, leaf.shape, leaf.dtype)) for leaf, each in zip(leaves, keys, strict=True)
     ]
-    return eqx.combine(jax.tree.unflatten(structure, moved), static)
+    return eqx.combine(jax.tree.unflatten(structure, changed), static)
 
 
 def full_from_diag(model: Diag, d: int) -> Full:

@@ -9,12 +9,12 @@ import jax
 from jaxtyping import PRNGKeyArray
 
 from .. import _check
-from .._predictor import AbstractLinearPredictor, AbstractPredictor, in_moment_space
+from .._predictor import AbstractPredictor, in_moment_space
 from ..measure import Risk, risk
 from ..tasks import LinearRegression
 from ._adam import AdamTrainer
 from ._lm import LMTrainer
-from ._objective import OBJECTIVES, check_objective
+from ._objective import OBJECTIVES
 from ._population import PopulationTrainer, has_population_risk
 from ._protocol import State, Trainer
 
@@ -77,8 +77,6 @@ def make_trainer(model: Any, task: LinearRegression, choice: Choice, *, key: PRN
         case "population":
             return PopulationTrainer(model, task, key=key, **settings)
         case "lm":
-            check_objective(choice.objective, model)
-            assert isinstance(model, AbstractLinearPredictor)
             return LMTrainer(model, task, objective=choice.objective, key=key, **settings)
         case "adam":
             return AdamTrainer(model, task, objective=choice.objective, key=key, **settings)

@@ -1,0 +1,19 @@
+"""A model's weights as one vector, as solvers want them, and back."""
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+
+
+def flatten(model: Any) -> np.ndarray:
+    """All arrays of a model, one after the other."""
+    return np.asarray(ravel_pytree(eqx.filter(model, eqx.is_array))[0])
+
+
+def rebuild(template: Any, theta: np.ndarray) -> Any:
+    """The model of the template's kind with these weights."""
+    arrays, static = eqx.partition(template, eqx.is_array)
+    return eqx.combine(ravel_pytree(arrays)[1](jnp.asarray(theta)), static)
