@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 
 from descant import attention as at
+
+from .quick import quick
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ QUICK = ("lsa", "lsa attending", "yq-lsa", "ltb", "full", "diag", "gd++", "elsa"
 
 def named(names) -> list:
     """Names to run a property over; those that are not of the quick run are marked slow."""
-    return [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in names]
+    return quick(names, *(name for name in QUICK if name in names))
 
 
 def make(name: str, d=3, n=5, heads=2, layers=2, seed=0, dtype=jnp.float64):

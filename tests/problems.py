@@ -1,5 +1,6 @@
 """Shared inputs: random problems, and one table of tasks and of estimators that every property runs over."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -95,8 +96,13 @@ def estimators(task: LinearRegression) -> dict:
 
 def batch(task: LinearRegression, count: int, key, moments: bool = False):
     """Many prompts, or the moments of many contexts."""
+    return _batch(task, jax.random.split(key, count), moments)
+
+
+@eqx.filter_jit
+def _batch(task: LinearRegression, keys, moments: bool):
     draw = task.sample_moments if moments else task.sample
-    return jax.jit(jax.vmap(lambda key: draw(key=key)))(jax.random.split(key, count))
+    return jax.vmap(lambda key: draw(key=key))(keys)
 
 
 def z_scores(values, expected) -> np.ndarray:

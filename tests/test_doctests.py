@@ -18,6 +18,8 @@ MODULES = [
 def test_docstring_examples():
     tried = 0
     for name in MODULES:
+        if name.endswith("_torch_modules"):
+            continue  # needs PyTorch, which is an extra
         result = doctest.testmod(importlib.import_module(name))
         assert result.failed == 0, name
         tried += result.attempted

@@ -10,6 +10,7 @@ from descant import CategoricalNoise, FixedNoise, GaussianPrior, LinearRegressio
 from descant.tasks import Posterior, Spectrum
 
 from .problems import TASKS, batch, low_rank_task, random_task, z_scores
+from .quick import quick
 
 
 def dense_posterior(task, prompt, sigma):
@@ -48,7 +49,7 @@ def _mixture(task, prompt, levels, log_weights):
     return mean, cov
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", quick(range(3)))
 def test_categorical_noise_is_the_exact_sum(seed, keys):
     levels, weights = [0.2, 0.9, 2.0], [0.5, 0.2, 0.3]
     task = random_task(seed, noise=CategoricalNoise(levels, weights))
@@ -126,7 +127,7 @@ def test_without_noise_in_the_data_the_mixture_finds_out():
     np.testing.assert_allclose(mixture.mean, known.mean, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["uniform", "categorical", "low rank"])
+@pytest.mark.parametrize("name", quick(["uniform", "categorical", "low rank"]))
 def test_the_posterior_is_calibrated(name):
     """E[w - mean] = 0, and the posterior covariance is the mean of squared errors: both over the task's own law."""
     task = TASKS[name]

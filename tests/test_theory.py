@@ -33,6 +33,7 @@ from descant.theory import (
 )
 
 from .problems import low_rank_task, random_problem, random_task
+from .quick import quick
 
 
 def isotropic(d: int, n: int, mean: float, sigma: float = 0.0) -> Problem:
@@ -71,7 +72,7 @@ def test_head_counts_of_the_notes():
     assert heads_needed(problem) == 10
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", quick(range(3)))
 def test_heads_do_not_matter_without_a_mean(seed):
     task = random_task(seed, noise=FixedNoise(0.4))
     problem = Problem(jnp.zeros(3), task.prior.cov, task.inputs.second_moment(3), task.n, sigma=0.4)
@@ -128,7 +129,7 @@ def notes_lsa_risk(h, psi, b_star, sigma, m, u21, u, u11, u12):
     )
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", quick(range(4)))
 def test_lsa_polynomial_of_the_notes(seed):
     """Two derivations of one polynomial, on random weights: term by term in the notes, by Wishart moments here."""
     rng = np.random.default_rng(seed)
@@ -141,7 +142,7 @@ def test_lsa_polynomial_of_the_notes(seed):
     np.testing.assert_allclose(lsa_risk(problem, jnp.asarray(v), jnp.asarray(u)), expected, rtol=1e-10)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", quick(range(3)))
 def test_gd_beta_risk_is_theorem_5_2(seed):
     """The paper's completed square, with Omega, against the expanded form."""
     task = random_task(seed, noise=FixedNoise(0.6))
@@ -186,7 +187,7 @@ def _gradients(problem: Problem) -> dict:
 
 @pytest.mark.parametrize(
     "name",
-    [name if name in ("random 0", "low rank") else pytest.param(name, marks=pytest.mark.slow) for name in PROBLEMS],
+    quick(PROBLEMS),
 )
 def test_gradients_vanish_at_the_minimisers(name):
     for what, gradient in _gradients(PROBLEMS[name]).items():
@@ -234,7 +235,7 @@ def test_no_restart_beats_the_best_heads(name, heads, masked):
     np.testing.assert_allclose(found, lowest, rtol=1e-5)  # and the restarts find it: it is no bound from thin air
 
 
-@pytest.mark.parametrize("name", ["random 0", "low rank"])
+@pytest.mark.parametrize("name", quick(["random 0", "low rank"]))
 def test_no_restart_beats_one_step_descent(name):
     problem = PROBLEMS[name]
     d, zero = problem.d, jnp.zeros(problem.d)
@@ -249,7 +250,7 @@ def test_no_restart_beats_one_step_descent(name):
         np.testing.assert_allclose(found, lowest, rtol=1e-4)
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", quick(PROBLEMS))
 def test_ltb_and_yq_lsa_are_gd_beta(name):
     problem = PROBLEMS[name]
     minimum = float(gd_beta_minimum(problem))
@@ -262,7 +263,7 @@ def test_ltb_and_yq_lsa_are_gd_beta(name):
     np.testing.assert_allclose(yq_lsa_risk(problem, v, u, problem.mean), minimum, rtol=1e-9)
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("name", quick(PROBLEMS))
 def test_the_gap_is_what_the_best_linear_function_of_the_gram_loses(name):
     """The closed form against plain least squares over all tensors (autodiff Hessian of the quadratic risk)."""
     problem = PROBLEMS[name]
@@ -287,7 +288,7 @@ def test_gap_of_the_notes():
     assert heads_needed(Problem(jnp.ones(3), jnp.eye(3), jnp.eye(3), 3, sigma=2**0.5)) == 3
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", quick(range(3)))
 def test_heads_needed_is_where_the_curve_saturates(seed):
     """Anisotropic problems, the mean growing: d heads do, then they don't."""
     task = random_task(seed, noise=FixedNoise(1.6))
@@ -300,7 +301,7 @@ def test_heads_needed_is_where_the_curve_saturates(seed):
     assert needed[0] == 3 and needed[-1] == 4
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", quick(range(3)))
 def test_the_shift_lemma(seed):
     """A fixed guess w0 on prior mean mu is no guess on prior mean mu - w0, for any number of heads."""
     problem = random_problem(seed)

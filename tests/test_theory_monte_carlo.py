@@ -29,11 +29,12 @@ from descant.theory import (
 )
 
 from .problems import low_rank_task, random_task
+from .quick import quick
 
 SAMPLES = 4_800_000
 # Queries per prompt where the query is not integrated out.
 QUERIES = 6
-FIRST_OF_THREE = [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)]
+FIRST_OF_THREE = quick(range(3))
 
 
 def _parameters(problem: Problem, seed: int) -> dict:
@@ -165,7 +166,8 @@ def _ols_errors(task, key):
     return task.error_norm(jnp.linalg.solve(moments.xx, moments.xy) - moments.w)
 
 
-@pytest.mark.parametrize("seed", FIRST_OF_THREE)
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
 def test_ols_risk(seed):
     task = random_task(seed, d=2, n=30)
     mean, error = mean_over_keys(_ols_errors, task, jax.random.key(seed), 3_200_000, chunk=20_000)

@@ -33,6 +33,7 @@ from descant.training._least_squares import LeastSquares, _damped_solve, _normal
 from descant.training._pool import PIECE, Contexts, Spectra, draw_pool
 
 from .problems import random_covariance, random_task
+from .quick import quick
 
 TASK = LinearRegression(3, 8, GaussianPrior.isotropic(3, mean=0.5), noise=CategoricalNoise([0.3, 1.5]))
 
@@ -176,9 +177,7 @@ def test_damped_steps_do_not_depend_on_units():
 
 
 @pytest.mark.parametrize("name", ["lsa", "yq-lsa", "ltb"])
-@pytest.mark.parametrize(
-    "task", [task if task in ("mean", "all") else pytest.param(task, marks=pytest.mark.slow) for task in six_tasks()]
-)
+@pytest.mark.parametrize("task", quick(six_tasks(), "all"))
 def test_one_layer_reaches_its_exact_optimum(name, task):
     """From random weights, to 0.1% of the theory room's optimum; in fact to many more digits."""
     law = six_tasks()[task]
@@ -190,7 +189,7 @@ def test_one_layer_reaches_its_exact_optimum(name, task):
     assert optimum * (1 - 1e-9) <= found.risk.value <= optimum * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("name", ["lsa", "ltb"])
+@pytest.mark.parametrize("name", quick(["lsa", "ltb"]))
 def test_a_pool_leads_to_the_same_optimum(name, few_draws):
     """Least squares on sampled contexts, measured exactly: within 0.1%."""
     law = six_tasks()["mean and noise"]
@@ -202,6 +201,7 @@ def test_a_pool_leads_to_the_same_optimum(name, few_draws):
     assert optimum <= found.risk.value <= optimum * 1.001
 
 
+@pytest.mark.slow
 def test_two_layers_find_the_better_basin(few_draws):
     """On {1, 3} GD++ with two layers has minima near .302 and near .246; DIAG reaches .2005 (half-MSE, adjusted)."""
     law = LinearRegression(10, 20, noise=CategoricalNoise([1.0, 3.0]))
