@@ -17,6 +17,11 @@ from . import _check
 CHUNK = 4096
 
 
+def cores() -> int:
+    """How many cores this process may use; fewer than the machine has under `taskset` or in a container."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @eqx.filter_jit
 def _chunk_statistics(statistic: Callable, subject: Any, key: PRNGKeyArray, index: Array, chunk: int):
     keys = jax.random.split(jax.random.fold_in(key, index), chunk)
@@ -45,7 +50,7 @@ def mean_over_keys(
 
     # The first chunk compiles. The others run side by side: XLA keeps one core busy with work of this size.
     results = [run(0)]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(cores()) as pool:
         results += pool.map(run, range(1, chunks))
     means, squares = (np.array(part) for part in zip(*results, strict=True))
     total = chunks * chunk

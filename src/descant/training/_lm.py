@@ -34,7 +34,8 @@ class LMTrainer:
 
     Every level of the plan is screened (all starts, few contexts, few steps) and refined (the best starts, more contexts,
     until they stand still). At the end the pool doubles, up to `most_pieces`, while contexts that were held out cost more
-    than those that were fitted; the last row says what they cost.
+    than those that were fitted; the last row says what they cost. With `sentinels` the pool has contexts beyond the
+    largest drawn, for networks that are good in the mean over all contexts, the rarest too.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class LMTrainer:
         keep: int = 2,
         pieces: int = 16,
         most_pieces: int = 32,
+        sentinels: bool = True,
     ):
         check_objective(objective, model)
         if objective == "query":
@@ -62,6 +64,7 @@ class LMTrainer:
         self.levels: list[Level] = plan(model, task, random_starts)
         self.screen_steps, self.refine_steps, self.keep = screen_steps, refine_steps, keep
         self.pieces, self.most_pieces = pieces, max(most_pieces, pieces)
+        self.sentinels = sentinels
         self._key = key
         self._root = psd_root(task.inputs.second_moment(task.d))
         self._contexts: dict[int, list[Any]] = {}
@@ -154,7 +157,10 @@ class LMTrainer:
         contexts = self._contexts.setdefault(branch, [])
         if len(contexts) < pieces:
             key = jax.random.fold_in(self._key, branch)
-            contexts += draw_pool(self.objective, self.task, pieces - len(contexts), key, start=len(contexts))
+            missing = pieces - len(contexts)
+            contexts += draw_pool(
+                self.objective, self.task, missing, key, start=len(contexts), sentinels=self.sentinels
+            )
         name = (self.levels[number].name, branch, pieces)
         if name not in self._problems:
             self._problems[name] = LeastSquares(template, pieces_for(template, contexts[:pieces]), self._root)

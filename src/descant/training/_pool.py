@@ -3,10 +3,10 @@
 A network of L layers is a polynomial of degree 3^L in its context. Fitted to a few thousand ordinary contexts it can
 explode on the one in a hundred thousand whose Gram matrix is larger than any that it has seen. So a pool is drawn from many
 more contexts than it keeps: all of the most extreme ones, and a sample of the others, weighted for what was left out.
-The weighted mean over the pool is unbiased for the mean over all contexts drawn.
+The weighted mean over the pool is unbiased for the mean over all contexts drawn, but for the tiny weight of sentinels, which
+stand beyond the largest (see `_sentinels`).
 """
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -17,9 +17,11 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .._predictor import AbstractLinearPredictor
+from .._sampling import cores
 from ..attention import GDPlusPlusTransformer
 from ..tasks import LinearRegression, Moments
 from ._objective import target
+from ._sentinels import can_stretch, stretched
 
 # Contexts per piece of a pool. Pieces are what threads share out, and what a larger pool adds to a smaller one.
 PIECE = 512
@@ -28,9 +30,10 @@ DRAWN_PER_KEPT = 64
 # Numbers that the draws of one piece may hold: 256 MiB in float64. Where tokens must be drawn, there are fewer draws.
 DRAW_BUDGET = 2**25
 LARGEST_INPUTS, LARGEST_LABELS = 96, 48
+# How many of a piece are stretched copies of those with the largest inputs.
+SENTINELS = 32
 
-
-threads = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="descant-pool")
+threads = ThreadPoolExecutor(cores(), thread_name_prefix="descant-pool")
 
 
 class Contexts(eqx.Module):
@@ -94,8 +97,8 @@ def _targets(objective: str, task: LinearRegression, moments: Moments) -> Float[
     return jax.vmap(lambda moments: target(objective, task, moments))(moments)
 
 
-def _keep(moments: Moments) -> tuple[np.ndarray, np.ndarray]:
-    """Which of the contexts drawn to keep, and the roots of their weights (of mean square 1)."""
+def _keep(moments: Moments, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which `size` of the contexts drawn to keep, largest inputs first, and the roots of their weights."""
     gram = np.asarray(moments.gram)
     count = gram.shape[0]
     inputs = np.linalg.norm(gram[:, :-1, :-1], axis=(1, 2))
@@ -104,10 +107,11 @@ def _keep(moments: Moments) -> tuple[np.ndarray, np.ndarray]:
     by_labels = rest[np.argsort(gram[rest, -1, -1])[::-1]]
     loud, rest = by_labels[:LARGEST_LABELS], np.sort(by_labels[LARGEST_LABELS:])
     # The draws are independent: the first of the rest are as random as any.
-    bulk = rest[: PIECE - LARGEST_INPUTS - LARGEST_LABELS]
-    weights = np.ones(PIECE)
+    bulk = rest[: size - LARGEST_INPUTS - LARGEST_LABELS]
+    kept = np.concatenate([large, loud, bulk])
+    weights = np.ones(kept.size)
     weights[LARGEST_INPUTS + LARGEST_LABELS :] = rest.size / bulk.size
-    return np.concatenate([large, loud, bulk]), np.sqrt(weights * PIECE / count)
+    return kept, np.sqrt(weights * PIECE / count)
 
 
 def drawn_per_kept(task: LinearRegression) -> int:
@@ -116,19 +120,28 @@ def drawn_per_kept(task: LinearRegression) -> int:
     return int(np.clip(DRAW_BUDGET // (PIECE * numbers), 1, DRAWN_PER_KEPT))
 
 
-def _piece(objective: str, task: LinearRegression, key: PRNGKeyArray) -> Contexts:
+def _piece(objective: str, task: LinearRegression, key: PRNGKeyArray, sentinels: bool) -> Contexts:
     moments = _candidates(task, key, PIECE * drawn_per_kept(task))
-    kept, scale = _keep(moments)
+    guards = SENTINELS if sentinels and can_stretch(task) else 0
+    kept, scale = _keep(moments, PIECE - guards)
     chosen = jax.tree.map(lambda leaf: leaf[kept], moments)
+    if guards:
+        copies = jax.tree.map(lambda leaf: leaf[:guards], chosen)
+        gram, weights = stretched(task, np.asarray(copies.gram), np.asarray(copies.w))
+        copies = eqx.tree_at(lambda moments: moments.gram, copies, jnp.asarray(gram))
+        chosen = jax.tree.map(lambda *parts: jnp.concatenate(parts), chosen, copies)
+        scale = np.append(scale, np.sqrt(weights) * scale[0])
     # The hidden task has served its purpose once the target is known.
     seen = jax.vmap(lambda gram: Moments(gram, task.n))(chosen.gram)
     return Contexts(seen, _targets(objective, task, chosen), jnp.asarray(scale))
 
 
-def draw_pool(objective: str, task: LinearRegression, count: int, key: PRNGKeyArray, start: int = 0) -> list[Contexts]:
+def draw_pool(
+    objective: str, task: LinearRegression, count: int, key: PRNGKeyArray, *, start: int = 0, sentinels: bool = True
+) -> list[Contexts]:
     """Pieces number `start` to `start + count` of the pool that the key stands for."""
     keys = [jax.random.fold_in(key, index) for index in range(start, start + count)]
     # The first compiles; the others are drawn side by side.
-    return [_piece(objective, task, each) for each in keys[:1]] + list(
-        threads.map(lambda each: _piece(objective, task, each), keys[1:])
+    return [_piece(objective, task, each, sentinels) for each in keys[:1]] + list(
+        threads.map(lambda each: _piece(objective, task, each, sentinels), keys[1:])
     )
