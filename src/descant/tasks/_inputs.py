@@ -3,21 +3,26 @@
 from abc import abstractmethod
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
+from jax.scipy.special import ndtr
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
 from .._linalg import psd_root
+from .._random import normals
 
 
 class AbstractInputs(eqx.Module):
     """A law of inputs in R^d, independent from token to token."""
 
     @abstractmethod
+    def place(self, normals: Float[Array, "n d"]) -> Float[Array, "n d"]:
+        """The inputs that standard normal numbers stand for."""
+
     def sample(self, n: int, d: int, *, key: PRNGKeyArray) -> Float[Array, "n d"]:
         """Draw n inputs."""
+        return self.place(normals(key, n * d, self.second_moment(d).dtype).reshape(n, d))
 
     @abstractmethod
     def second_moment(self, d: int) -> Float[Array, "d d"]:
@@ -55,9 +60,9 @@ class GaussianInputs(AbstractInputs):
         eigenvalues = jnp.logspace(0.0, -jnp.log10(jnp.asarray(condition, dtype=float)), d)
         return cls(jnp.diag(eigenvalues * (d / eigenvalues.sum())))
 
-    def sample(self, n: int, d: int, *, key: PRNGKeyArray) -> Float[Array, "n d"]:
-        """Draw n inputs."""
-        return jax.random.normal(key, (n, d), self.cov.dtype) @ psd_root(self.cov)
+    def place(self, normals: Float[Array, "n d"]) -> Float[Array, "n d"]:
+        """Times the root of the covariance."""
+        return normals @ psd_root(self.cov)
 
     def second_moment(self, d: int) -> Float[Array, "d d"]:
         """The covariance."""
@@ -87,14 +92,14 @@ class UniformInputs(AbstractInputs):
         if low is not None and high is not None and not low < high:
             raise ValueError(f"inputs.low is {low} and inputs.high is {high}; expected low < high.")
 
-    def sample(self, n: int, d: int, *, key: PRNGKeyArray) -> Float[Array, "n d"]:
-        """Draw n inputs."""
-        return jax.random.uniform(key, (n, d), dtype=self.low.dtype, minval=self.low, maxval=self.high)
+    def place(self, normals: Float[Array, "n d"]) -> Float[Array, "n d"]:
+        """Their quantiles."""
+        return self.low + (self.high - self.low) * ndtr(normals)
 
     def second_moment(self, d: int) -> Float[Array, "d d"]:
         """Variance on the diagonal, and the squared mean everywhere."""
         mean, variance = (self.low + self.high) / 2, (self.high - self.low) ** 2 / 12
-        return variance * jnp.eye(d) + mean**2
+        return variance * jnp.eye(d, dtype=variance.dtype) + mean**2
 
     def check(self, d: int) -> None:
         """Any d will do."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.scipy.special import ndtr
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float, PRNGKeyArray
 
@@ -36,8 +37,12 @@ class AbstractNoise(eqx.Module):
     """A law of the noise level sigma >= 0 of a prompt."""
 
     @abstractmethod
+    def place(self, normal: Float[Array, ""]) -> Float[Array, ""]:
+        """The noise level that a standard normal number stands for."""
+
     def sample(self, *, key: PRNGKeyArray) -> Float[Array, ""]:
         """Draw the noise level of a prompt."""
+        return self.place(jax.random.normal(key, (), self.moment(1).dtype))
 
     @abstractmethod
     def moment(self, power: int) -> Float[Array, ""]:
@@ -60,9 +65,9 @@ class FixedNoise(AbstractNoise):
         _check.shape("noise.sigma", self.sigma, (), "a fixed noise level is one number")
         _check.not_negative("noise.sigma", self.sigma)
 
-    def sample(self, *, key: PRNGKeyArray) -> Float[Array, ""]:
+    def place(self, normal: Float[Array, ""]) -> Float[Array, ""]:
         """The level."""
-        del key
+        del normal
         return self.sigma
 
     def moment(self, power: int) -> Float[Array, ""]:
@@ -98,9 +103,10 @@ class CategoricalNoise(AbstractNoise):
         if weights is not None and abs(weights.sum() - 1.0) > 1e-9:
             raise ValueError(f"noise.weights sum to {weights.sum():.9g}; expected 1.")
 
-    def sample(self, *, key: PRNGKeyArray) -> Float[Array, ""]:
-        """Draw one of the levels."""
-        return jax.random.choice(key, self.sigmas, p=self.weights)
+    def place(self, normal: Float[Array, ""]) -> Float[Array, ""]:
+        """The level at this quantile."""
+        below = ndtr(normal) >= jnp.cumsum(self.weights)[:-1]
+        return self.sigmas[jnp.sum(below)]
 
     def moment(self, power: int) -> Float[Array, ""]:
         """The weighted mean of sigma^power."""
@@ -128,9 +134,9 @@ class UniformNoise(AbstractNoise):
         if high is not None and high <= 0:
             raise ValueError(f"noise.high is {high}; expected a positive number (FixedNoise(0) means no noise).")
 
-    def sample(self, *, key: PRNGKeyArray) -> Float[Array, ""]:
-        """Draw a level."""
-        return jax.random.uniform(key, (), dtype=self.high.dtype) * self.high
+    def place(self, normal: Float[Array, ""]) -> Float[Array, ""]:
+        """The quantile."""
+        return self.high * ndtr(normal)
 
     def moment(self, power: int) -> Float[Array, ""]:
         """high^power / (power + 1)."""

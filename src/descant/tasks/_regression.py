@@ -6,6 +6,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
 from .._linalg import psd_root
+from .._random import normals
 from ._inputs import AbstractInputs, GaussianInputs
 from ._noise import AbstractNoise, FixedNoise
 from ._posterior import Posterior, known_noise_posterior, mixture_posterior
@@ -63,29 +64,38 @@ class LinearRegression(eqx.Module):
         """Whether moments can only be had by drawing tokens: other than Gaussian inputs, or n <= d."""
         return not isinstance(self.inputs, GaussianInputs) or self.n <= self.d
 
-    def sample(self, *, key: PRNGKeyArray) -> Prompt:
-        """Draw a prompt, with its hidden task, noise level and noiseless query label."""
-        # Few draws of many numbers: every call of a random function adds half a second to the compilation.
-        key_inputs, key_normal, key_sigma = jax.random.split(key, 3)
-        x = self.inputs.sample(self.n + 1, self.d, key=key_inputs)
-        normal = jax.random.normal(key_normal, (self.d + self.n,), self.dtype)
-        w, sigma = self.prior.place(normal[: self.d]), self.noise.sample(key=key_sigma)
+    @property
+    def numbers(self) -> int:
+        """How many standard normal numbers a prompt is made of: inputs and query, task, label noise, noise level."""
+        return (self.n + 1) * self.d + self.d + self.n + 1
+
+    def place(self, normals: Float[Array, " numbers"]) -> Prompt:
+        """The prompt that standard normal numbers stand for, with its hidden task, noise level and noiseless label."""
+        _check.shape("normals", normals, (self.numbers,), "the property `numbers` says so")
+        sizes = ((self.n + 1) * self.d, self.d, self.n, 1)
+        x_part, w_part, noise, level = jax.lax.split(normals, sizes)
+        x = self.inputs.place(x_part.reshape(self.n + 1, self.d))
+        w, sigma = self.prior.place(w_part), self.noise.place(level[0])
         labels = x @ w
-        y = labels[:-1] + sigma * normal[self.d :]
-        return Prompt(x[:-1], y, x[-1], w, sigma, labels[-1])
+        return Prompt(x[:-1], labels[:-1] + sigma * noise, x[-1], w, sigma, labels[-1])
+
+    def sample(self, *, key: PRNGKeyArray) -> Prompt:
+        """Draw a prompt."""
+        # One draw of many numbers: every call of a random function adds half a second to the compilation.
+        return self.place(normals(key, self.numbers, self.dtype))
 
     def sample_moments(self, *, key: PRNGKeyArray) -> Moments:
         """Draw the moments of a context: without tokens for Gaussian inputs and n > d, from tokens otherwise."""
         if self.moments_take_tokens:
             return self.sample(key=key).moments()
         assert isinstance(self.inputs, GaussianInputs)  # or tokens would have been drawn
-        key_normal, key_chi, key_sigma = jax.random.split(key, 3)
-        normal = jax.random.normal(key_normal, (self.d + bartlett_normals(self.d),), self.dtype)
+        key_normal, key_chi = jax.random.split(key)
+        numbers = normals(key_normal, self.d + bartlett_normals(self.d) + 1, self.dtype)
         chi_squares = jax.random.chisquare(
             key_chi, bartlett_freedoms(self.d, self.n).astype(self.dtype), dtype=self.dtype
         )
-        w, sigma = self.prior.place(normal[: self.d]), self.noise.sample(key=key_sigma)
-        gram = bartlett_gram(w, sigma, psd_root(self.inputs.cov), normal[self.d :], chi_squares)
+        w, sigma = self.prior.place(numbers[: self.d]), self.noise.place(numbers[-1])
+        gram = bartlett_gram(w, sigma, psd_root(self.inputs.cov), numbers[self.d : -1], chi_squares)
         return Moments(gram, self.n, w, sigma)
 
     def posterior(self, moments: Moments, sigma: Float[Array, ""] | None = None) -> Posterior:

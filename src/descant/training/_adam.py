@@ -1,7 +1,6 @@
 """Training by Adam on fresh contexts, many members at once, each chunk of steps one compiled scan."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -14,7 +13,7 @@ from jaxtyping import Array, PRNGKeyArray
 from .. import _check
 from .._predictor import AbstractPredictor
 from ..tasks import LinearRegression
-from ._objective import batch_loss, check_objective
+from ._objective import batch_loss, check_objective, draw
 from ._protocol import State
 
 SCHEDULES = ("constant", "cosine")
@@ -156,10 +155,13 @@ def _run(
     members = rates.shape[0]
     roots = jax.vmap(lambda index: jax.random.fold_in(key, index))(jnp.arange(members))
 
-    def one(arrays, memory, task, rate, root, step):
+    def draws(step):
+        keys = jax.vmap(lambda root: jax.random.fold_in(root, step))(roots)
+        return jax.vmap(lambda task, key: draw(settings.objective, task, settings.batch, key))(tasks, keys)
+
+    def one(arrays, memory, task, rate, drawn):
         def loss(arrays):
-            model = eqx.combine(arrays, static)
-            return batch_loss(settings.objective, model, task, jax.random.fold_in(root, step), settings.batch)
+            return batch_loss(settings.objective, eqx.combine(arrays, static), task, drawn, settings.batch)
 
         value, gradient = jax.value_and_grad(loss)(arrays)
         moves, memory = optimiser.update(gradient, memory)
@@ -167,17 +169,20 @@ def _run(
         return optax.apply_updates(arrays, moves), memory, value
 
     def body(carry, offset):
-        arrays, memory = carry
+        (arrays, memory), drawn = carry
         step = start + offset
         if settings.schedule == "cosine":
             turn = (jnp.pi * step / settings.steps).astype(rates.dtype)
             factor = 0.5 * (1 + jnp.cos(turn))
         else:
             factor = jnp.ones((), rates.dtype)
-        arrays, memory, losses = jax.vmap(partial(one, step=step))(arrays, memory, tasks, rates * factor, roots)
-        return (arrays, memory), losses
+        arrays, memory, losses = jax.vmap(one)(arrays, memory, tasks, rates * factor, drawn)
+        # A step's numbers are drawn in the step before and handed on in a row. Where they are drawn and used in one piece,
+        # XLA draws them in the shape in which they are used, (n, d), and takes several times as long.
+        return ((arrays, memory), draws(step + 1)), losses
 
-    return jax.lax.scan(body, carry, jnp.arange(settings.count))
+    (carry, _), losses = jax.lax.scan(body, (carry, draws(start)), jnp.arange(settings.count))
+    return carry, losses
 
 
 def _cast(tree: Any, dtype) -> Any:

@@ -18,7 +18,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
 from .._predictor import AbstractLinearPredictor, AbstractPredictor, in_moment_space
-from ..tasks import LinearRegression, Moments
+from .._random import normals
+from ..tasks import LinearRegression, Moments, Prompt
 
 Objective = Literal["query", "weights", "posterior", "adjusted"]
 OBJECTIVES: tuple[str, ...] = get_args(Objective)
@@ -51,17 +52,30 @@ def sample_loss(
 ) -> Float[Array, ""]:
     """The objective on one fresh context."""
     if objective == "query":
-        prompt = task.sample(key=key)
-        assert prompt.y_query is not None
-        return (model(prompt) - prompt.y_query) ** 2
+        return _query_loss(model, task.sample(key=key))
     assert isinstance(model, AbstractLinearPredictor)
     moments = task.sample_moments(key=key)
     return task.error_norm(model.weights(moments) - target(objective, task, moments))
 
 
+def draw(objective: str, task: LinearRegression, batch: int, key: PRNGKeyArray) -> Array:
+    """The random part of a batch: the numbers that its prompts are made of, or the keys of its contexts."""
+    if objective == "query":
+        return normals(key, batch * task.numbers, task.dtype)
+    return jax.random.split(key, batch)
+
+
 def batch_loss(
-    objective: str, model: AbstractPredictor, task: LinearRegression, key: PRNGKeyArray, batch: int
+    objective: str, model: AbstractPredictor, task: LinearRegression, drawn: Array, batch: int
 ) -> Float[Array, ""]:
-    """The mean objective over a fresh batch."""
-    keys = jax.random.split(key, batch)
-    return jnp.mean(jax.vmap(lambda key: sample_loss(objective, model, task, key))(keys))
+    """The mean objective over the batch that was drawn."""
+    if objective == "query":
+        losses = jax.vmap(lambda numbers: _query_loss(model, task.place(numbers)))(drawn.reshape(batch, task.numbers))
+    else:
+        losses = jax.vmap(lambda key: sample_loss(objective, model, task, key))(drawn)
+    return jnp.mean(losses)
+
+
+def _query_loss(model: AbstractPredictor, prompt: Prompt) -> Float[Array, ""]:
+    assert prompt.y_query is not None
+    return (model(prompt) - prompt.y_query) ** 2
