@@ -6,8 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.extend.core import jaxprs_in_params
+from scipy import stats
 
 from descant import GaussianPrior, LinearRegression, Prompt, UniformInputs, UniformNoise
+from descant._random import normals
 from descant.tasks import CategoricalNoise, FixedNoise, parse_noise
 
 from .problems import TASKS, random_task, z_scores
@@ -140,3 +142,22 @@ def test_a_task_is_a_pytree_that_vmaps_over_its_numbers():
     assert isinstance(prompts, Prompt)
     assert prompts.y.shape == (2, 5)
     np.testing.assert_allclose(prompts.sigma, [0.0, 1.0])
+
+
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
+@pytest.mark.parametrize("count", [1, 2, 7, 100_001])
+def test_normals_are_standard_normal(dtype, count, keys):
+    found = normals(keys(), count, dtype)
+    assert found.shape == (count,)
+    assert found.dtype == dtype
+    if count > 1000:
+        assert stats.kstest(np.asarray(found, float), "norm").pvalue > 1e-5
+        half = np.asarray(found[: count // 2], float), np.asarray(found[count // 2 : 2 * (count // 2)], float)
+        assert abs(np.corrcoef(*half)[0, 1]) < 5 / (count // 2) ** 0.5
+
+
+def test_a_prompt_needs_as_many_numbers_as_it_says():
+    task = LinearRegression(2, 3)
+    assert task.numbers == 8 + 2 + 3 + 1
+    with pytest.raises(ValueError, match=r"normals has shape \(5,\)"):
+        task.place(jnp.zeros(5))

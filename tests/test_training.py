@@ -31,6 +31,7 @@ from descant.runs import Store, drive
 from descant.training import AdamTrainer, LMTrainer, _adam, _pool, choose, make_model, make_trainer, sample_loss, train
 from descant.training._least_squares import LeastSquares, _damped_solve, _normal
 from descant.training._pool import PIECE, Contexts, Spectra, draw_pool
+from descant.training._sentinels import STRETCHES, stretched
 
 from .problems import random_covariance, random_task
 from .quick import quick
@@ -48,7 +49,7 @@ def relaxed():
 @pytest.fixture
 def few_draws(monkeypatch):
     """Keep every context that is drawn: shallow networks have no tails to look for."""
-    monkeypatch.setattr(_pool, "DRAWN_PER_KEPT", 1)
+    monkeypatch.setattr(_pool, "DRAWN_PER_KEPT", (1,))
 
 
 def six_tasks():
@@ -95,7 +96,7 @@ def test_an_objective_that_needs_weights_is_refused_for_models_without():
 
 
 def test_a_pool_is_unbiased_and_keeps_the_extremes():
-    pool = draw_pool("posterior", TASK, 12, jax.random.key(0))
+    pool = draw_pool("posterior", TASK, 12, jax.random.key(0), sentinels=False)
     scale = np.concatenate([piece.scale for piece in pool])
     gram = np.concatenate([piece.moments.gram for piece in pool])
     np.testing.assert_allclose(np.mean(scale**2), 1.0, rtol=1e-12)
@@ -108,6 +109,47 @@ def test_a_pool_is_unbiased_and_keeps_the_extremes():
     size = np.linalg.norm(gram[:, :-1, :-1], axis=(1, 2))
     ordinary = np.linalg.norm(np.asarray(plain)[:, :-1, :-1], axis=(1, 2))
     assert np.sort(size)[-12] > np.quantile(ordinary, 0.9995)
+
+
+def test_sentinels_stand_behind_the_largest_contexts():
+    """In place of some ordinary contexts; with next to no weight."""
+    plain = draw_pool("posterior", TASK, 1, jax.random.key(0), sentinels=False)[0]
+    guarded = draw_pool("posterior", TASK, 1, jax.random.key(0))[0]
+    assert plain.scale.shape == guarded.scale.shape == (PIECE,)
+    longest = [np.linalg.eigvalsh(piece.moments.gram[:, :-1, :-1])[:, -1].max() for piece in (plain, guarded)]
+    assert longest[1] > 1.2 * longest[0]
+    assert np.sum(np.asarray(guarded.scale[-_pool.SENTINELS :]) ** 2) < 1e-3 * np.sum(np.asarray(guarded.scale) ** 2)
+
+
+@pytest.mark.parametrize("rank", [3, 2])
+def test_stretched_contexts_are_contexts_of_longer_tokens(rank):
+    """Built again from tokens; and weighed with the density of the tokens and the volume that a stretch takes."""
+    rng = np.random.default_rng(0)
+    n, d, count = 7, 3, 5
+    root = np.diag([1.0, 0.7, 1.6]) if rank == 3 else np.diag([1.0, 0.7, 0.0])
+    law = LinearRegression(d, n, inputs=GaussianInputs(root @ root))
+    z, w, noise = rng.normal(size=(count, n, d)), rng.normal(size=(count, d)), rng.normal(size=(count, n))
+
+    def gram(z):
+        x = z @ root
+        tokens = np.concatenate([x, (np.einsum("mnd,md->mn", x, w) + noise)[..., None]], axis=2)
+        return np.einsum("mni,mnj->mij", tokens, tokens)
+
+    if rank == 2:
+        z[:, :, 2] = 0
+    found, weights = stretched(law, gram(z), w)
+    factors = np.linspace(*STRETCHES, count)
+    u, values, v = np.linalg.svd(z, full_matrices=False)
+    largest, others = values[:, 0].copy(), values[:, 1:rank]
+    values[:, 0] *= np.sqrt(factors)
+    longer = np.einsum("mnk,mk,mkd->mnd", u, values, v)
+    np.testing.assert_allclose(found, gram(longer), rtol=1e-9, atol=1e-9)
+    # The density of singular values s of a normal matrix: e^(-s^2/2) s^(n-k) prod (s^2 - s_j^2), here per d(s^2).
+    density = [
+        np.exp(-(s**2) / 2) * s ** (n - rank - 1) * np.prod(s[:, None] ** 2 - others**2, axis=1).reshape(1, -1)
+        for s in (np.sqrt(factors) * largest, largest)
+    ]
+    np.testing.assert_allclose(weights, (density[0] / density[1])[0], rtol=1e-9)
 
 
 def test_larger_pools_begin_with_smaller_ones():

@@ -10,7 +10,7 @@ from jaxtyping import PRNGKeyArray
 from .. import _check
 from .._linalg import psd_root
 from .._predictor import AbstractLinearPredictor
-from ..attention import GDPlusPlusTransformer
+from ..attention import AbstractLinearTransformer, GDPlusPlusTransformer
 from ..tasks import LinearRegression
 from ._flat import flatten, rebuild
 from ._least_squares import LeastSquares, Point
@@ -65,6 +65,7 @@ class LMTrainer:
         self.screen_steps, self.refine_steps, self.keep = screen_steps, refine_steps, keep
         self.pieces, self.most_pieces = pieces, max(most_pieces, pieces)
         self.sentinels = sentinels
+        self._layers = model.layers if isinstance(model, AbstractLinearTransformer) else 1
         self._key = key
         self._root = psd_root(task.inputs.second_moment(task.d))
         self._contexts: dict[int, list[Any]] = {}
@@ -157,10 +158,8 @@ class LMTrainer:
         contexts = self._contexts.setdefault(branch, [])
         if len(contexts) < pieces:
             key = jax.random.fold_in(self._key, branch)
-            missing = pieces - len(contexts)
-            contexts += draw_pool(
-                self.objective, self.task, missing, key, start=len(contexts), sentinels=self.sentinels
-            )
+            pool = {"start": len(contexts), "layers": self._layers, "sentinels": self.sentinels}
+            contexts += draw_pool(self.objective, self.task, pieces - len(contexts), key, **pool)
         name = (self.levels[number].name, branch, pieces)
         if name not in self._problems:
             self._problems[name] = LeastSquares(template, pieces_for(template, contexts[:pieces]), self._root)

@@ -25,10 +25,11 @@ from ._sentinels import can_stretch, stretched
 
 # Contexts per piece of a pool. Pieces are what threads share out, and what a larger pool adds to a smaller one.
 PIECE = 512
-# Contexts drawn for each one kept, at most; how many of a piece are those with the largest inputs and the largest labels.
-DRAWN_PER_KEPT = 64
+# Contexts drawn for each one kept, at most, for networks of one, two and more layers: the tails grow with the degree.
+DRAWN_PER_KEPT = (1, 8, 64)
 # Numbers that the draws of one piece may hold: 256 MiB in float64. Where tokens must be drawn, there are fewer draws.
 DRAW_BUDGET = 2**25
+# How many of a piece are those with the largest inputs and the largest labels.
 LARGEST_INPUTS, LARGEST_LABELS = 96, 48
 # How many of a piece are stretched copies of those with the largest inputs.
 SENTINELS = 32
@@ -114,15 +115,16 @@ def _keep(moments: Moments, size: int) -> tuple[np.ndarray, np.ndarray]:
     return kept, np.sqrt(weights * PIECE / count)
 
 
-def drawn_per_kept(task: LinearRegression) -> int:
+def drawn_per_kept(task: LinearRegression, layers: int) -> int:
     """How many contexts to draw for one that is kept."""
     numbers = (task.d + 1) * (2 * (task.d + 1) + (task.n if task.moments_take_tokens else 0))
-    return int(np.clip(DRAW_BUDGET // (PIECE * numbers), 1, DRAWN_PER_KEPT))
+    most = DRAWN_PER_KEPT[min(layers, len(DRAWN_PER_KEPT)) - 1]
+    return int(np.clip(DRAW_BUDGET // (PIECE * numbers), 1, most))
 
 
-def _piece(objective: str, task: LinearRegression, key: PRNGKeyArray, sentinels: bool) -> Contexts:
-    moments = _candidates(task, key, PIECE * drawn_per_kept(task))
-    guards = SENTINELS if sentinels and can_stretch(task) else 0
+def _piece(objective: str, task: LinearRegression, key: PRNGKeyArray, layers: int, sentinels: bool) -> Contexts:
+    moments = _candidates(task, key, PIECE * drawn_per_kept(task, layers))
+    guards = SENTINELS if sentinels and layers > 1 and can_stretch(task) else 0
     kept, scale = _keep(moments, PIECE - guards)
     chosen = jax.tree.map(lambda leaf: leaf[kept], moments)
     if guards:
@@ -137,11 +139,18 @@ def _piece(objective: str, task: LinearRegression, key: PRNGKeyArray, sentinels:
 
 
 def draw_pool(
-    objective: str, task: LinearRegression, count: int, key: PRNGKeyArray, *, start: int = 0, sentinels: bool = True
+    objective: str,
+    task: LinearRegression,
+    count: int,
+    key: PRNGKeyArray,
+    *,
+    start: int = 0,
+    layers: int = len(DRAWN_PER_KEPT),
+    sentinels: bool = True,
 ) -> list[Contexts]:
-    """Pieces number `start` to `start + count` of the pool that the key stands for."""
+    """Pieces number `start` to `start + count` of the pool that the key stands for, for networks of so many layers."""
     keys = [jax.random.fold_in(key, index) for index in range(start, start + count)]
     # The first compiles; the others are drawn side by side.
-    return [_piece(objective, task, each, sentinels) for each in keys[:1]] + list(
-        threads.map(lambda each: _piece(objective, task, each, sentinels), keys[1:])
+    return [_piece(objective, task, each, layers, sentinels) for each in keys[:1]] + list(
+        threads.map(lambda each: _piece(objective, task, each, layers, sentinels), keys[1:])
     )

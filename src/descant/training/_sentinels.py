@@ -50,7 +50,7 @@ def stretched(
     new[:, :-1, :-1] = np.swapaxes(stretch, 1, 2) @ xx @ stretch
     new[:, :-1, -1] = new[:, -1, :-1] = np.einsum("mji,mj->mi", stretch, label)
     new[:, -1, -1] = np.einsum("mi,mi->m", longer, label + noise) + noises
-    return new, _weights(values, factors, abs(task.n - np.linalg.matrix_rank(root)))
+    return new, _weights(values, factors, abs(task.n - int(np.linalg.matrix_rank(root))))
 
 
 def _weights(values: np.ndarray, factors: np.ndarray, excess: int) -> np.ndarray:
