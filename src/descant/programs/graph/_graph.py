@@ -1,0 +1,108 @@
+"""Nodes and loops that words refer to; equal sums are one node."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..language import Constant
+from ._words import Atom, Ref, Shape, Sum, Word, total
+
+
+@dataclass(frozen=True)
+class Node:
+    """A value that words refer to: an input, a value that a loop carries, a loop's result, or a sum of words.
+
+    `depth` counts the loops that it changes in: a node of depth 0 can be had before any loop begins.
+    """
+
+    kind: str
+    shape: Shape
+    depth: int
+    name: str
+    sum: Sum | None = None
+    loop: int = -1
+    index: int = -1
+    symmetric: bool = False
+
+
+@dataclass
+class Loop:
+    """A repeat: where each carried value starts, and what it becomes. `depth` is that of its body."""
+
+    count: int
+    depth: int
+    carried: list[int]
+    starts: list[Sum]
+    nexts: list[Sum]
+    results: list[int]
+
+
+@dataclass
+class Graph:
+    """A program as nodes, loops in program order (inner ones before the loop they stand in), and outputs."""
+
+    inputs: dict[str, int] = field(default_factory=dict)
+    nodes: list[Node] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    outputs: list[tuple[str, Sum]] = field(default_factory=list)
+    names: dict[Word, str] = field(default_factory=dict)
+    sum_names: dict[frozenset, str] = field(default_factory=dict)
+    _sums: dict[frozenset, Ref] = field(default_factory=dict)
+
+    def add(self, node: Node) -> int:
+        """Add a node; its place."""
+        self.nodes.append(node)
+        return len(self.nodes) - 1
+
+    def shape(self, word: Word) -> Shape:
+        """Rows and columns of a product."""
+        return self._atom_shape(word[0])[0], self._atom_shape(word[-1])[1]
+
+    def _atom_shape(self, atom: Atom) -> Shape:
+        if isinstance(atom, Constant):
+            return atom.array.shape  # type: ignore[return-value]
+        shape = self.nodes[atom.node].shape
+        return shape[::-1] if atom.transposed else shape
+
+    def depth(self, words: "Word | Sum") -> int:
+        """The number of loops inside of which a word, or a sum of them, changes."""
+        if isinstance(words, Sum):
+            return max((self.depth(word) for word in words.words), default=0)
+        return max((self.nodes[atom.node].depth for atom in words if isinstance(atom, Ref)), default=0)
+
+    def transposed(self, value: Word) -> Word:
+        """The transpose of a word."""
+        return tuple(self._transposed_atom(atom) for atom in reversed(value))
+
+    def _transposed_atom(self, atom: Atom) -> Atom:
+        if isinstance(atom, Constant):
+            return Constant(np.ascontiguousarray(atom.array.T))
+        return atom if self.nodes[atom.node].symmetric else Ref(atom.node, not atom.transposed)
+
+    def transposed_sum(self, value: Sum) -> Sum:
+        """The transpose of a sum."""
+        return total(value.shape[::-1], ((self.transposed(word), f) for word, f in value.words.items()))
+
+    def definition(self, ref: Ref) -> Sum:
+        """The words of a sum node, or of its transpose."""
+        found = self.nodes[ref.node].sum
+        assert found is not None
+        return self.transposed_sum(found) if ref.transposed else found
+
+    def node_of(self, value: Sum, longest: int = 10**6) -> Word:
+        """A word that stands for a sum: its only word, unless that is too long, or a node.
+
+        Equal sums, and transposes of each other, share a node.
+        """
+        single = value.single()
+        if single is not None and len(single) <= longest:
+            return single
+        found = self._sums.get(value.key)
+        if found is None:
+            flipped = self.transposed_sum(value)
+            name = self.sum_names.get(value.key, "")
+            symmetric = flipped.key == value.key
+            place = self.add(Node("sum", value.shape, self.depth(value), name, value, symmetric=symmetric))
+            found = self._sums[value.key] = Ref(place)
+            self._sums.setdefault(flipped.key, Ref(place, True))
+        return (found,)
