@@ -85,8 +85,12 @@ class _Builder:
             for start, name in zip(starts, repeat.names, strict=True)
         ]
         parameters = [self._reference(place, graph.nodes[place].shape) for place in carried]
+        before = len(graph.loops)
         nexts = self._body(repeat.body, parameters + outside, depth + 1)
         number = len(graph.loops)
+        for inner in graph.loops[before:]:
+            if inner.parent is None:
+                inner.parent = number
         results = []
         for index, (place, name) in enumerate(zip(carried, repeat.names, strict=True)):
             shape = graph.nodes[place].shape

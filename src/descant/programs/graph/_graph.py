@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..language import Constant
-from ._words import Atom, Ref, Shape, Sum, Word, total
+from ._words import Atom, Ref, Shape, Sum, Word, is_constant, total
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,10 @@ class Node:
 
 @dataclass
 class Loop:
-    """A repeat: where each carried value starts, and what it becomes. `depth` is that of its body."""
+    """A repeat: where each carried value starts, and what it becomes.
+
+    `depth` is that of its body, `parent` the loop that it stands in, None for none.
+    """
 
     count: int
     depth: int
@@ -35,6 +38,7 @@ class Loop:
     starts: list[Sum]
     nexts: list[Sum]
     results: list[int]
+    parent: int | None = None
 
 
 @dataclass
@@ -95,7 +99,7 @@ class Graph:
         Equal sums, and transposes of each other, share a node.
         """
         single = value.single()
-        if single is not None and len(single) <= longest:
+        if single is not None and len(single) <= longest and not is_constant(single):
             return single
         found = self._sums.get(value.key)
         if found is None:
@@ -106,3 +110,22 @@ class Graph:
             found = self._sums[value.key] = Ref(place)
             self._sums.setdefault(flipped.key, Ref(place, True))
         return (found,)
+
+    def needed(self) -> set[int]:
+        """The nodes that the outputs depend on, through loops too."""
+        found: set[int] = set()
+        waiting = [word for _, value in self.outputs for word in value.words]
+        while waiting:
+            for atom in waiting.pop():
+                if isinstance(atom, Constant) or atom.node in found:
+                    continue
+                found.add(atom.node)
+                node = self.nodes[atom.node]
+                if node.sum is not None:
+                    waiting += node.sum.words
+                elif node.kind == "result":
+                    waiting.append((Ref(self.loops[node.loop].carried[node.index]),))
+                elif node.kind == "carried":
+                    loop = self.loops[node.loop]
+                    waiting += [*loop.starts[node.index].words, *loop.nexts[node.index].words]
+        return found

@@ -1,0 +1,167 @@
+"""In how few blocks a word can be had, and by which heads.
+
+One head computes f g h, where f and h are read from H as they are stored, and g as the transpose of what is stored: the eight monomials
+of extended linear self-attention are this one form with none, some or all of the three constant. A factor is read directly if it is
+stored, possibly times a constant on its right, or if it is a sum of such. Everything else must be stored first, a block
+earlier. So the order of a product, and which transposes are stored, come out of one recursion over sub-words.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..graph import Graph, Ref, Sum, Word
+from ..language import Constant
+
+# In units of one column of H; what decides is the number of blocks, this only breaks ties.
+HEAD_COST = 2.0
+
+
+@dataclass(frozen=True, order=True)
+class Price:
+    """Blocks first, then columns and heads."""
+
+    time: float
+    cost: float
+
+    def __add__(self, other: "Price") -> "Price":
+        return Price(max(self.time, other.time), self.cost + other.cost)
+
+
+FREE = Price(0, 0.0)
+NEVER = Price(math.inf, math.inf)
+
+
+@dataclass(frozen=True)
+class Split:
+    """A word as one head: f, g and h. If g and h are empty, f is a direct reading: H times a constant."""
+
+    f: Word
+    g: Word
+    h: Word
+
+    @property
+    def direct(self) -> bool:
+        """Whether no head of its own is needed: the head that carries can do it."""
+        return not self.g and not self.h
+
+
+def trimmed(word: Word) -> Word:
+    """Without the constant at its right end."""
+    return word[:-1] if word and isinstance(word[-1], Constant) else word
+
+
+class Solver:
+    """Prices of words, given what is stored when the first block begins."""
+
+    def __init__(self, graph: Graph, stored: Callable[[Word], bool], nodes: list[int]):
+        self.graph, self.stored = graph, stored
+        self._base: dict[Word, tuple[Price, Split | None]] = {}
+        self._term: dict[Word, tuple[Price, Split]] = {}
+        self._read: dict[Word, Price] = {}
+        # Nodes in order, so that a long chain of them is no deep recursion.
+        for node in nodes:
+            if graph.nodes[node].sum is not None:
+                for word in ((Ref(node),), graph.transposed((Ref(node),))):
+                    self.store(word)
+
+    def store(self, word: Word) -> Price:
+        """When a word can be in H: computed, or transposed from its transpose."""
+        return min(self.base(word)[0], self._transposition(word))
+
+    def transposes(self, word: Word) -> bool:
+        """Whether a word is best had by transposing its transpose."""
+        return self._transposition(word) < self.base(word)[0]
+
+    def _transposition(self, word: Word) -> Price:
+        price = self.base(self.graph.transposed(word))[0]
+        return Price(price.time + 1, price.cost + HEAD_COST + self._width(word))
+
+    def base(self, word: Word) -> tuple[Price, Split | None]:
+        """When a word can be in H, but not by transposing it as a whole; and by which split, if by one."""
+        if word not in self._base:
+            self._base[word] = self._computed(word)
+        return self._base[word]
+
+    def _computed(self, word: Word) -> tuple[Price, Split | None]:
+        width = Price(0, self._width(word))
+        if self.stored(word):
+            return width, None
+        if len(word) == 1:
+            definition = self.definition(word)
+            if definition is None:
+                return NEVER, None
+            return self.total(definition) + width, None
+        price, split = self._best(word, whole=False)
+        return price + width, split
+
+    def total(self, value: Sum) -> Price:
+        """When a sum can be in H, all its words computed in one block."""
+        price = Price(1, 0.0)
+        for word in value.words:
+            price = price + self.term(word)[0]
+        return price
+
+    def term(self, word: Word) -> tuple[Price, Split]:
+        """When a word can be added to something in H, and how."""
+        if word not in self._term:
+            self._term[word] = self._best(word, whole=True)
+        return self._term[word]
+
+    def _best(self, word: Word, whole: bool) -> tuple[Price, Split]:
+        """The best split; a word as a whole can be read only where it is not itself what is to be stored."""
+        found = (NEVER, Split(word, (), ()))
+        if whole or isinstance(word[-1], Constant):
+            found = (_later(self.read(word)), found[1])
+        for i in range(len(word) + 1):
+            for j in range(i, len(word) + 1):
+                f, g, h = word[:i], word[i:j], word[j:]
+                if len(word) in (len(f), len(h)) or (len(g) == len(word) and not whole):
+                    continue
+                first = self.read(f)
+                if first.time + 1 > found[0].time:
+                    continue
+                price = first + self.read(self.graph.transposed(g)) + self.read(h)
+                price = Price(price.time + 1, price.cost + HEAD_COST)
+                if price < found[0]:
+                    found = (price, Split(f, g, h))
+        return found
+
+    def read(self, word: Word) -> Price:
+        """When a word can be a factor of a head."""
+        if word not in self._read:
+            word_stored = trimmed(word)
+            if not word_stored:
+                return FREE
+            price = self.store(word_stored)
+            virtual = self._virtual(word_stored)
+            self._read[word] = price if virtual is None else min(price, virtual)
+        return self._read[word]
+
+    def is_virtual(self, word: Word) -> bool:
+        """Whether a sum is best read term by term, without storing it."""
+        virtual = self._virtual(word)
+        return virtual is not None and not self.stored(word) and virtual <= self.store(word)
+
+    def _virtual(self, word: Word) -> Price | None:
+        definition = self.definition(word)
+        if definition is None:
+            return None
+        price = FREE
+        for term in definition.words:
+            price = price + self.read(term)
+        return price
+
+    def definition(self, word: Word) -> Sum | None:
+        """The words of a word that is a sum node or its transpose."""
+        (atom, *more) = word
+        if more or isinstance(atom, Constant) or self.graph.nodes[atom.node].sum is None:
+            return None
+        return self.graph.definition(atom)
+
+    def _width(self, word: Word) -> float:
+        return float(self.graph.shape(word)[1])
+
+
+def _later(price: Price) -> Price:
+    return Price(price.time + 1, price.cost)
