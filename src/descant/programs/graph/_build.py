@@ -109,8 +109,10 @@ class _Builder:
         left, first = _without_identity(left)
         right, second = _without_identity(right)
         parts = [*self._multiplied(left, right)]
-        parts += [*_scaled(right, first)] + [*_scaled(left, second)]
-        if first * second != 0.0:
+        for multiple, other in ((first, right), (second, left)):
+            if multiple:
+                parts += _scaled(other, multiple)
+        if first * second:
             parts.append(((Constant(first * second * np.eye(shape[0])),), 1.0))
         return total(shape, parts)
 

@@ -50,8 +50,8 @@ class Graph:
     loops: list[Loop] = field(default_factory=list)
     outputs: list[tuple[str, Sum]] = field(default_factory=list)
     names: dict[Word, str] = field(default_factory=dict)
-    sum_names: dict[frozenset, str] = field(default_factory=dict)
-    _sums: dict[frozenset, Ref] = field(default_factory=dict)
+    sum_names: dict[tuple, str] = field(default_factory=dict)
+    _sums: dict[tuple, Ref] = field(default_factory=dict)
 
     def add(self, node: Node) -> int:
         """Add a node; its place."""

@@ -35,9 +35,9 @@ class Sum:
     words: Mapping[Word, float]
 
     @cached_property
-    def key(self) -> frozenset:
-        """Equal for equal sums, whatever the order of their words."""
-        return frozenset(self.words.items())
+    def key(self) -> tuple:
+        """Equal for equal sums, whatever the order of their words; zeros of different shapes are different."""
+        return self.shape, frozenset(self.words.items())
 
     @property
     def constant(self) -> np.ndarray | None:
@@ -108,6 +108,8 @@ def with_constants(left: np.ndarray | None, word: Word, right: np.ndarray | None
     for array, on_left in ((left, True), (right, False)):
         if array is None:
             continue
+        if not array.any():
+            return None
         multiple = identity_multiple(array)
         if multiple is not None:
             factor *= multiple

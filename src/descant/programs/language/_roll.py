@@ -12,7 +12,7 @@ from itertools import count
 
 import numpy as np
 
-from ._instructions import Body, Constant, Instruction, Repeat
+from ._instructions import Body, Constant, Instruction, Repeat, Shape
 from ._trace import LoopRecord, Trace
 
 # What an operand of a loop's body is: ("inside", place in the iteration), ("outside", place), or ("name", name).
@@ -98,17 +98,21 @@ class _Rolled:
         for _, sources in lines:
             for source in sources:
                 note(source)
+        read = list(used)
         wanted = self._wanted()
         for kind, what in wanted.values():
             if kind == "name" and what not in used:
                 used.append(str(what))
         nexts: list[Source] = []
         for name in used:  # grows while names hand values to each other
-            nexts.append(note(self._source([names[name] for names in self.loop.names[1:]])))
+            source = note(self._source([names[name] for names in self.loop.names[1:]]))
+            nexts.append(source)
+            if name in read and source[0] == "name" and source[1] not in read:
+                read.append(str(source[1]))
         # Values made in the last iteration and read after the loop are carried too, but nothing reads their start.
         extra = [int(what) for kind, what in wanted.values() if kind == "inside"]
         nexts += [("inside", index) for index in extra]
-        return self._emit(lines, used, nexts, extra, outside, wanted)
+        return self._emit(lines, used, read, nexts, extra, outside, wanted)
 
     def _lines(self) -> list[tuple[Instruction, list[Source]]]:
         first = self.tapes[0]
@@ -140,7 +144,7 @@ class _Rolled:
                 return "name", name
         raise _Differs
 
-    def _shape(self, place: int):
+    def _shape(self, place: int) -> Shape:
         return self.shape.get(place) or self.roller.trace.instructions[place].shape
 
     def _wanted(self) -> dict[int, Source]:
@@ -160,7 +164,8 @@ class _Rolled:
                     raise _Differs
         return wanted
 
-    def _emit(self, lines, used, nexts, extra, outside, wanted) -> Placed:
+    def _emit(self, lines, used, read, nexts, extra, outside, wanted) -> Placed:
+        """Put the repeat together. A carried value that nothing in the loop reads may start anywhere: at zero."""
         carried = len(used) + len(extra)
         first_inside = carried + len(outside)
         place_of = {("name", name): index for index, name in enumerate(used)}
@@ -169,8 +174,7 @@ class _Rolled:
         def resolve(source: Source) -> int:
             return first_inside + int(source[1]) if source[0] == "inside" else place_of[source]
 
-        starts = [self.loop.names[0][name] for name in used]
-        shapes = [self._shape(place) for place in starts]
+        shapes = [self._shape(self.loop.names[0][name]) for name in used]
         shapes += [self.tapes[0][index][1].shape for index in extra]
         names = [*used, *(self.tapes[0][index][1].name or "" for index in extra)]
         hints = [*names, *(None for _ in outside)]
@@ -182,11 +186,13 @@ class _Rolled:
         results = tuple(map(resolve, nexts))
         repeat = Repeat(len(self.tapes), carried, Body(tuple(body), results), tuple(names))
         placed: Placed = []
-        for index in extra:
-            start = next(self.roller.fresh)
-            zero = Constant(np.zeros(self.tapes[0][index][1].shape))
-            placed.append((start, Instruction("constant", (), self.tapes[0][index][1].shape, zero)))
-            starts.append(start)
+        starts: list[int] = []
+        for index, shape in enumerate(shapes):
+            if index < len(used) and used[index] in read:
+                starts.append(self.loop.names[0][used[index]])
+                continue
+            starts.append(next(self.roller.fresh))
+            placed.append((starts[-1], Instruction("constant", (), shape, Constant(np.zeros(shape)))))
         here = next(self.roller.fresh)
         position = lines[0][0].position if lines else None
         placed.append((here, Instruction("repeat", (*starts, *outside), (0, 0), repeat, position=position)))

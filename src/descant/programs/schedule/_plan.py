@@ -157,11 +157,10 @@ class _RegionPlanner:
 
     def available(self, word: Word) -> bool:
         """Whether a word is in H when a stretch begins, or can be asked of the region around."""
-        if word in self.stored:
-            return True
-        if self._carried(word) is not None:
-            return True
-        return self.number is not None and self._from_outside(word)
+        return word in self.stored or self._from_elsewhere(word)
+
+    def _from_elsewhere(self, word: Word) -> bool:
+        return self._carried(word) is not None or self._from_outside(word)
 
     def _carried(self, word: Word) -> Form | None:
         if self.number is None or len(word) != 1 or not isinstance(word[0], Ref):
@@ -173,7 +172,9 @@ class _RegionPlanner:
         return form if self.planner.strategy.both or not form.transposed else None
 
     def _from_outside(self, word: Word) -> bool:
-        if self.graph.depth(word) >= self.depth or not any(isinstance(atom, Ref) for atom in word):
+        if self.number is None or self.graph.depth(word) >= self.depth:
+            return False
+        if not any(isinstance(atom, Ref) for atom in word):
             return False
         return self.planner.strategy.hoist or (len(word) == 1 and not word[0].transposed)  # type: ignore[union-attr]
 
@@ -240,7 +241,9 @@ class _RegionPlanner:
     def _stretch(self, stores: list[Store], final: bool = False) -> None:
         """Plan blocks that end with these stores; in the last stretch of a loop's body there is at least one."""
         nodes = sorted(node for node in self.planner.needed if self.graph.nodes[node].depth <= self.depth)
-        solver = Solver(self.graph, self.available, nodes)
+        # The solver is asked again when heads are made, and must then know what was stored at this moment.
+        stored = frozenset(self.stored)
+        solver = Solver(self.graph, lambda word: word in stored or self._from_elsewhere(word), nodes)
         wanted, blocks = [], {}
         for store in stores:
             if self._is_word(store) and self.available(store.target):  # type: ignore[arg-type]
