@@ -1,6 +1,6 @@
 """The compiler, from text to weights: its passes in order."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -59,21 +59,28 @@ class Candidate:
         return len(order), per_head * sum(heads[index] for index in order), per_head * sum(heads)
 
 
-def candidate(traced: Traced, *, expand: bool, strategy: third.Strategy) -> Candidate:
-    """Graph, plan, schedule with lifetimes, layout."""
-    graph = second.build(traced, expand=expand)
+def candidate(traced: Traced, graph: second.Graph, strategy: third.Strategy) -> Candidate:
+    """Plan, schedule with lifetimes, layout."""
     planned = third.plan(graph, strategy)
     schedule = third.with_lifetimes(third.emit(graph, planned))
     return Candidate(traced, graph, schedule, fourth.lay_out(schedule))
 
 
+def candidates(traced: Traced, *, hoist: bool = True) -> Iterator[Candidate]:
+    """All ways that the compiler knows to build a program; those that change it least come first."""
+    graphs = [second.build(traced, expand=False)]
+    expanded = second.build(traced, expand=True)
+    if not expanded.same_as(graphs[0]):
+        graphs.append(expanded)
+    loops = bool(graphs[0].loops)
+    for both, eager in product((False, True), repeat=2) if loops else [(False, False)]:
+        for graph in graphs:
+            yield candidate(traced, graph, third.Strategy(hoist, both, eager))
+
+
 def choose(traced: Traced, *, hoist: bool = True) -> Candidate:
-    """The best candidate; ties go to the first, which changes the program least."""
-    found = [
-        candidate(traced, expand=expand, strategy=third.Strategy(hoist, both, eager))
-        for both, expand, eager in product((False, True), repeat=3)
-    ]
-    return min(found, key=lambda each: each.cost)
+    """The best candidate; ties go to the first."""
+    return min(candidates(traced, hoist=hoist), key=lambda each: each.cost)
 
 
 def finish(best: Candidate) -> CompiledProgram:

@@ -111,6 +111,10 @@ class Graph:
             self._sums.setdefault(flipped.key, Ref(place, True))
         return (found,)
 
+    def same_as(self, other: "Graph") -> bool:
+        """Whether both came out the same."""
+        return (self.nodes, self.loops, self.outputs) == (other.nodes, other.loops, other.outputs)
+
     def needed(self) -> set[int]:
         """The nodes that the outputs depend on, through loops too."""
         found: set[int] = set()

@@ -5,6 +5,7 @@ level is `evaluate`; the graph of the next level is built from it.
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,19 @@ class Constant:
 
     array: np.ndarray
 
+    @cached_property
+    def _key(self) -> tuple[Shape, bytes]:
+        return (self.array.shape[0], self.array.shape[1]), self.array.tobytes()
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self._key)
+
     def __hash__(self) -> int:
-        return hash((self.array.shape, self.array.tobytes()))
+        return self._hash
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Constant) or self.array.shape != other.array.shape:
-            return False
-        return self.array.tobytes() == other.array.tobytes()
+        return self is other or (isinstance(other, Constant) and self._key == other._key)
 
 
 @dataclass(frozen=True)
