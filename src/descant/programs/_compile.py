@@ -12,7 +12,6 @@ from ._describe import describe
 from ._network import assemble
 from .language import Program, Traced
 
-
 def compile_program(
     program: Program | str | Path, settings: Mapping[str, Any] | None = None, /, *, hoist: bool = True, **more: Any
 ) -> CompiledProgram:
@@ -24,8 +23,8 @@ def compile_program(
 
     **Returns:** a `CompiledProgram`.
 
-    Of the ways that the compiler knows to build a program it takes the one that runs the fewest blocks; among those, the one that
-    multiplies with the fewest weights; among those, the one with the fewest parameters.
+    Of the ways that the compiler knows to build a program it takes the cheapest to run: the one whose blocks have the fewest weights,
+    every run of a block counted; among those, the one with the fewest blocks.
 
     >>> from descant.programs import compile_program
     >>> ridge = compile_program("ridge", n=20, d=5, T=10)
@@ -50,13 +49,13 @@ class Candidate:
     layout: fourth.Layout
 
     @property
-    def cost(self) -> tuple[int, int, int]:
-        """Blocks that are run, weights that they multiply with, weights that are stored."""
+    def cost(self) -> tuple[int, int]:
+        """Weights of all blocks that are run, and how many blocks that are."""
         rows, columns = self.layout.rows, self.layout.columns
         per_head = 3 * columns * (columns + rows)
         heads = [heads_of(block, columns) for block in self.schedule.blocks()]
         order = list(fourth.block_order(self.schedule.steps))
-        return len(order), per_head * sum(heads[index] for index in order), per_head * sum(heads)
+        return per_head * sum(heads[index] for index in order), len(order)
 
 
 def candidate(traced: Traced, graph: second.Graph, strategy: third.Strategy) -> Candidate:

@@ -13,13 +13,15 @@ from ._words import Ref, Shape, Sum, Word, identity_multiple, joined, total, wit
 LONGEST_WORD = 9
 # How many words two sums may have when they are multiplied out.
 MOST_WORDS = 12
+# Sums of more words than this become nodes: in a loop that is written out they would grow with every iteration.
+LONGEST_SUM = 5
 
 
 def build(traced: Traced, *, expand: bool) -> Graph:
     """The graph of a program.
 
-    With `expand`, small sums are multiplied out, X^T (X w - y) to X^T X w - X^T y, so that what a loop does not change
-    can be taken out of it; without, a factor that is a sum stays one value.
+    With `expand`, small sums in loops are multiplied out, X^T (X w - y) to X^T X w - X^T y, so that what the loop does not
+    change can be taken out of it; without, a factor that is a sum stays one value.
     """
     return _Builder(expand).build(traced)
 
@@ -46,6 +48,8 @@ class _Builder:
             value = parameters[instruction.attribute] if instruction.op == "parameter" else None
             value = value or self._apply(instruction, operands)
             self._name(value, instruction.name)
+            if len(value.words) > LONGEST_SUM:
+                value = Sum(value.shape, {self.graph.node_of(value): 1.0})
             values.append(value)
         return [values[place] for place in body.results]
 
@@ -105,9 +109,11 @@ class _Builder:
             return _between(shape, _array(left), right, None)
         if all(isinstance(word[0], Constant) and len(word) == 1 for word in right.words):
             return _between(shape, None, left, _array(right))
-        # c I in a factor is a multiple of the other one: not a part of the product.
-        left, first = _without_identity(left)
-        right, second = _without_identity(right)
+        # c I in a factor is a multiple of the other one: not a part of the product. But a factor that changes in fewer loops
+        # than the other stays whole, because it will be stored before the loop as it is.
+        depths = self.graph.depth(left), self.graph.depth(right)
+        left, first = _without_identity(left) if depths[0] >= depths[1] else (left, 0.0)
+        right, second = _without_identity(right) if depths[1] >= depths[0] else (right, 0.0)
         parts = [*self._multiplied(left, right)]
         for multiple, other in ((first, right), (second, left)):
             if multiple:
@@ -118,9 +124,13 @@ class _Builder:
 
     def _multiplied(self, left: Sum, right: Sum) -> Iterable[tuple[Word, float]]:
         longest = max(len(w) for w in left.words) + max(len(w) for w in right.words)
+        # Only a factor that a loop changes is multiplied out, with one that it does not change. Multiplying out everything would
+        # turn stable recurrences into powers of matrices.
+        depths = self.graph.depth(left), self.graph.depth(right)
         small = len(left.words) * len(right.words) <= MOST_WORDS and longest <= LONGEST_WORD
-        lefts = list(left.words.items()) if self.expand and small else [self._factor(left)]
-        rights = list(right.words.items()) if self.expand and small else [self._factor(right)]
+        expand = self.expand and small
+        lefts = list(left.words.items()) if expand and depths[0] > depths[1] else [self._factor(left)]
+        rights = list(right.words.items()) if expand and depths[1] > depths[0] else [self._factor(right)]
         if len(lefts) == len(rights) == 1 and len(lefts[0][0]) + len(rights[0][0]) > LONGEST_WORD:
             lefts, rights = ([(self.graph.node_of(side, longest=1), 1.0)] for side in (left, right))
         for word, factor in lefts:

@@ -56,7 +56,7 @@ class Solver:
 
     def __init__(self, graph: Graph, stored: Callable[[Word], bool], nodes: list[int]):
         self.graph, self.stored = graph, stored
-        self._base: dict[Word, tuple[Price, Split | None]] = {}
+        self._base: dict[Word, tuple[float, Split | None]] = {}
         self._term: dict[Word, tuple[Price, Split]] = {}
         self._read: dict[Word, Price] = {}
         # Nodes in order, so that a long chain of them is no deep recursion.
@@ -66,34 +66,31 @@ class Solver:
                     self.store(word)
 
     def store(self, word: Word) -> Price:
-        """When a word can be in H: computed, or transposed from its transpose."""
-        return min(self.base(word)[0], self._transposition(word))
+        """When a word can be in H, computed or transposed; its columns, and a head if it is not there yet."""
+        time = min(self.base(word)[0], self._transposition(word))
+        return Price(time, self._width(word) + (0.0 if self.stored(word) else HEAD_COST))
 
     def transposes(self, word: Word) -> bool:
         """Whether a word is best had by transposing its transpose."""
         return self._transposition(word) < self.base(word)[0]
 
-    def _transposition(self, word: Word) -> Price:
-        price = self.base(self.graph.transposed(word))[0]
-        return Price(price.time + 1, price.cost + HEAD_COST + self._width(word))
+    def _transposition(self, word: Word) -> float:
+        return self.base(self.graph.transposed(word))[0] + 1
 
-    def base(self, word: Word) -> tuple[Price, Split | None]:
+    def base(self, word: Word) -> tuple[float, Split | None]:
         """When a word can be in H, but not by transposing it as a whole; and by which split, if by one."""
         if word not in self._base:
             self._base[word] = self._computed(word)
         return self._base[word]
 
-    def _computed(self, word: Word) -> tuple[Price, Split | None]:
-        width = Price(0, self._width(word))
+    def _computed(self, word: Word) -> tuple[float, Split | None]:
         if self.stored(word):
-            return width, None
+            return 0, None
         if len(word) == 1:
             definition = self.definition(word)
-            if definition is None:
-                return NEVER, None
-            return self.total(definition) + width, None
+            return (math.inf if definition is None else self.total(definition).time), None
         price, split = self._best(word, whole=False)
-        return price + width, split
+        return price.time, split
 
     def total(self, value: Sum) -> Price:
         """When a sum can be in H, all its words computed in one block."""
