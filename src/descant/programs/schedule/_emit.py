@@ -8,7 +8,7 @@ from ..graph import Graph, Ref, Word
 from ..language import Constant
 from ._merge import merged
 from ._naming import Namer
-from ._plan import Form, PlannedLoop, Region, Store, Stretch, stored_words, terms
+from ._plan import Form, PlannedLoop, Region, Store, Stretch, terms
 from ._solver import Solver, Split, trimmed
 from ._steps import Block, Head, Loop, Place, Reading, Schedule, Step, Write
 
@@ -62,13 +62,14 @@ class _Emitter:
         blocks = []
         for stores in stretch.blocks:
             new: dict[Word, int] = {}
+            reader = _Reader(self.graph, stretch.solver, scope)
             heads: list[Head] = []
             carry: list[Write] = []
             writes: list[int] = []
             for store in stores:
                 place = self._target(store, scope, waiting, new)
                 writes.append(place)
-                self._store(stretch.solver, store, place, scope, heads, carry)
+                self._store(reader, store, place, heads, carry)
             blocks.append(Block(merged(heads), tuple(carry), tuple(writes)))
             scope |= new
         return blocks
@@ -86,9 +87,8 @@ class _Emitter:
         waiting[number, form] = self._place(carried)  # type: ignore[index]
         return waiting[number, form]  # type: ignore[index]
 
-    def _store(self, solver: Solver, store: Store, place: int, scope: Mapping, heads: list, carry: list) -> None:
-        shape = self.places[place].shape
-        reader = _Reader(self.graph, solver, scope)
+    def _store(self, reader: "_Reader", store: Store, place: int, heads: list[Head], carry: list[Write]) -> None:
+        shape, solver = self.places[place].shape, reader.solver
         direct = Reading(shape)
         constant = _constant_of(solver, store)
         if constant is not None:
@@ -97,7 +97,7 @@ class _Emitter:
             if split.direct:
                 direct = direct + reader.read(split.f).times(factor)
             else:
-                heads.append(reader.head(split, factor, place, shape))
+                heads.append(reader.head(split, factor, place))
         if direct.terms or direct.constant is not None:
             carry.append(Write(place, direct))
 
@@ -111,31 +111,34 @@ def _constant_of(solver: Solver, store: Store) -> np.ndarray | None:
 
 
 class _Reader:
-    """Factors of heads, from the words that are in H."""
+    """Factors of the heads of one block, from the words that are in H before it."""
 
     def __init__(self, graph: Graph, solver: Solver, scope: Mapping[Word, int]):
         self.graph, self.solver, self.scope = graph, solver, scope
+        self._found: dict[Word, Reading] = {}
 
     def read(self, factor: Word) -> Reading:
         """A word as H gives it."""
-        word = trimmed(factor)
+        word, last = trimmed(factor), factor[-1]
         if not word:
-            assert isinstance(factor[0], Constant)
-            return Reading.of_constant(factor[0].array)
-        if self.solver.is_virtual(word):
-            definition = self.solver.definition(word)
-            assert definition is not None
-            reading = Reading(self.graph.shape(word))
-            for term, coefficient in definition.words.items():
-                reading = reading + self.read(term).times(coefficient)
-        else:
-            (stored,) = stored_words(self.solver, factor)
-            shape = self.graph.shape(stored)
-            reading = Reading(shape, ((self.scope[stored], np.eye(shape[1])),))
-        last = factor[-1]
-        return reading.times(last.array) if isinstance(last, Constant) else reading
+            assert isinstance(last, Constant)
+            return Reading.of_constant(last.array)
+        if word not in self._found:
+            self._found[word] = self._word(word)
+        return self._found[word].times(last.array) if isinstance(last, Constant) else self._found[word]
 
-    def head(self, split: Split, factor: float, place: int, shape: tuple[int, int]) -> Head:
+    def _word(self, word: Word) -> Reading:
+        shape = self.graph.shape(word)
+        if not self.solver.is_virtual(word):
+            return Reading(shape, ((self.scope[word], np.eye(shape[1])),))
+        definition = self.solver.definition(word)
+        assert definition is not None
+        reading = Reading(shape)
+        for term, coefficient in definition.words.items():
+            reading = reading + self.read(term).times(coefficient)
+        return reading
+
+    def head(self, split: Split, factor: float, place: int) -> Head:
         """f g h, with the identity where one of them is empty."""
         f = self.read(split.f) if split.f else None
         g = self.read(self.graph.transposed(split.g)) if split.g else None

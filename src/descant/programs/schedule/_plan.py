@@ -311,7 +311,7 @@ class _RegionPlanner:
         words = []
         for split, _ in found:
             for factor in (split.f, self.graph.transposed(split.g), split.h):
-                words += stored_words(solver, factor)
+                words += solver.stored_words(factor)
         return words
 
 
@@ -331,15 +331,3 @@ def terms(solver: Solver, store: Store) -> list[tuple[Split, float]]:
             return [(split, 1.0)]
         value = definition
     return [(solver.term(word)[1], factor) for word, factor in value.words.items() if trimmed(word)]
-
-
-def stored_words(solver: Solver, factor: Word) -> list[Word]:
-    """The words that must be in H for a factor to be read."""
-    word = trimmed(factor)
-    if not word:
-        return []
-    if solver.is_virtual(word):
-        definition = solver.definition(word)
-        assert definition is not None
-        return [each for term in definition.words for each in stored_words(solver, term)]
-    return [word]

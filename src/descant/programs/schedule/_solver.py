@@ -14,7 +14,9 @@ from ..graph import Graph, Ref, Sum, Word
 from ..language import Constant
 
 # In units of one column of H; what decides is the number of blocks, this only breaks ties.
-HEAD_COST = 2.0
+HEAD_COST = 5.0
+# A sum that would be read from more places than this is stored instead: in a long chain of sums nothing would ever be free.
+MOST_PLACES = 6
 
 
 @dataclass(frozen=True, order=True)
@@ -59,6 +61,7 @@ class Solver:
         self._base: dict[Word, tuple[float, Split | None]] = {}
         self._term: dict[Word, tuple[Price, Split]] = {}
         self._read: dict[Word, Price] = {}
+        self._stored_words: dict[Word, tuple[Word, ...]] = {}
         # Nodes in order, so that a long chain of them is no deep recursion.
         for node in nodes:
             if graph.nodes[node].sum is not None:
@@ -147,7 +150,22 @@ class Solver:
         price = FREE
         for term in definition.words:
             price = price + self.read(term)
-        return price
+        places = {each for term in definition.words for each in self.stored_words(term)}
+        return price if len(places) <= MOST_PLACES else None
+
+    def stored_words(self, factor: Word) -> tuple[Word, ...]:
+        """The words that must be in H for a factor to be read."""
+        word = trimmed(factor)
+        if not word:
+            return ()
+        if word not in self._stored_words:
+            found: dict[Word, None] = {word: None}
+            if self.is_virtual(word):
+                definition = self.definition(word)
+                assert definition is not None
+                found = {each: None for term in definition.words for each in self.stored_words(term)}
+            self._stored_words[word] = tuple(found)
+        return self._stored_words[word]
 
     def definition(self, word: Word) -> Sum | None:
         """The words of a word that is a sum node or its transpose."""
