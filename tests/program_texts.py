@@ -203,3 +203,32 @@ class _Writer:
         top = self.random.randint(0, self._n(full_rows) - rows)
         left = self.random.randint(0, self._n(full_columns) - columns)
         return f"{name}[{top}:{top + rows}, {left}:{left + columns}]"
+
+
+WORDS = ["@", "+", "-", "*", "/", "**", ".T", "(", ")", "[", "]", ":", ",", "=", "0", "1.5", "X", "y", "zz", "t", "n"]
+WORDS += ["inv(X)", "X / X", "X * X", "exp(X)", "if", "while", "lambda: 0", "X > 0", "import os", "eye(0)", "eye(X)", "None"]
+WORDS += ["range(X)", "range(2.5)", "X[0]", "X[9:99]", "X[0:1:2]", "hstack(X)", "9 ** 99999", "1 / 0", "a.b", '"text"', "yield"]
+WORDS += ["\\", "\n", "\t", "é", "\x00", "_", "__import__('os')", "X.shape", "print(X)", "for", "return", "def", "await X", "1e999"]
+
+
+def spoilt(text: str, random: Random) -> str:
+    """A text with one to three mistakes: words dropped, doubled, swapped or put where they don't belong."""
+    for _ in range(random.randint(1, 3)):
+        parts = re.split(r"(\W)", text)
+        place = random.randrange(len(parts))
+        form = random.randrange(5)
+        if form == 0:
+            del parts[place]
+        elif form == 1:
+            parts[place] = random.choice(WORDS)
+        elif form == 2:
+            parts.insert(place, f" {random.choice(WORDS)} ")
+        elif form == 3:
+            other = random.randrange(len(parts))
+            parts[place], parts[other] = parts[other], parts[place]
+        else:
+            lines = text.split("\n")
+            lines.insert(random.randrange(len(lines)), f"    {random.choice(['X = ', ''])}{random.choice(WORDS)}")
+            parts = ["\n".join(lines)]
+        text = "".join(parts)
+    return text

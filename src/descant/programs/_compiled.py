@@ -70,8 +70,9 @@ class CompiledProgram(eqx.Module):
 
     def run(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """Run on arrays by parameter name; optional ones may be left out. The outputs by name."""
-        checked = self.checked(inputs)
-        return {name: np.asarray(value) for name, value in _jitted(self, checked).items()}
+        found = _jitted(self, self.checked(inputs))
+        # In the order of the return statement; JAX sorts dictionaries by name.
+        return {each.name: np.asarray(found[each.name]) for each in self.description.outputs}
 
     def checked(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """Arrays of the right names, shapes and kind, or a sentence that says what is wrong."""

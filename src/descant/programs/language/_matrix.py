@@ -2,7 +2,7 @@
 
 import math
 from numbers import Real
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -68,10 +68,10 @@ class Matrix:
             raise ProgramError("division by zero")
         return self._scaled(1.0 / checked_number(other))
 
-    def __rtruediv__(self, other: Any) -> NoReturn:
+    def __rtruediv__(self, other: Any) -> Any:
         raise ProgramError("division by a matrix", NO_INVERSE)
 
-    def __pow__(self, other: Any) -> NoReturn:
+    def __pow__(self, other: Any) -> Any:
         raise ProgramError("a power of a matrix", "write the product out, A @ A, or a loop")
 
     def __getitem__(self, key: Any) -> "Matrix":
@@ -84,7 +84,7 @@ class Matrix:
         shape = (bottom - top, right - left)
         return self._new("slice", (self,), shape, (top, bottom, left, right), sizes=(sizes[0], sizes[1]))
 
-    def _refuse_comparison(self, other: Any) -> NoReturn:
+    def _refuse_comparison(self, other: Any) -> Any:
         raise ProgramError("a comparison of matrices", NO_BRANCH)
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse_comparison  # type: ignore[assignment]
@@ -93,16 +93,16 @@ class Matrix:
     def __bool__(self) -> bool:
         raise ProgramError("a decision on a matrix", NO_BRANCH)
 
-    def __iter__(self) -> NoReturn:
+    def __iter__(self) -> Any:
         raise ProgramError("a matrix was unpacked or looped over", "take rows by slices, X[0:1, :]")
 
-    def __array__(self, *arguments: Any, **options: Any) -> NoReturn:
+    def __array__(self, *arguments: Any, **options: Any) -> Any:
         raise ProgramError(
             "a matrix of a program was handed to NumPy, whose functions attention can't compute",
             "use + - @ .T, slices, hstack and vstack; for an inverse iterate Newton-Schulz",
         )
 
-    def __abs__(self) -> NoReturn:
+    def __abs__(self) -> Any:
         raise ProgramError("an element-wise function of a matrix", "attention computes + - @ .T and scalar multiples")
 
     __float__ = __int__ = __round__ = __abs__

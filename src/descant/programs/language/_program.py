@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ._trace import Trace, recording
 Span = Position
 
 
+@runtime_checkable
 class FrontEnd(Protocol):
     """Where a program's function comes from: text, or Python."""
 
