@@ -1,5 +1,7 @@
 """From schedule and layout to words: the same facts as the weights, for people."""
 
+from collections import Counter
+
 import numpy as np
 
 from .language import Traced
@@ -41,14 +43,21 @@ class _Words:
         heads = []
         if block.carry or block.kept:
             heads.append(self._carry(block))
+        writers = Counter([write.place for head in block.heads for write in head.values])
+        writers.update(write.place for write in block.carry)
         for head in block.heads:
             parts = -(-head.slots // layout.columns)
-            heads += [self._head(head)] * parts
+            heads += [self._head(head, writers)] * parts
         return tuple(heads)
 
     def _carry(self, block: Block) -> HeadText:
-        kept = [self._name(place) for place in block.kept]
-        lines = [f"{self._name(write.place)} ← {self._reading(write.reading)}" for write in block.carry]
+        still = [write.place for write in block.carry if self._reading(write.reading) == self._name(write.place)]
+        kept = [self._name(place) for place in (*block.kept, *still)]
+        lines = [
+            f"{self._name(write.place)} ← {self._reading(write.reading)}"
+            for write in block.carry
+            if write.place not in still
+        ]
         formula = "; ".join(([f"keep {', '.join(kept)}"] if kept else []) + lines)
         reads = set(block.kept).union(*(write.reading.places for write in block.carry))
         writes = [*block.kept, *(write.place for write in block.carry)]
@@ -56,15 +65,15 @@ class _Words:
         to = tuple(self._name(place) for place in writes)
         return HeadText("H", "I", "moves", ", ".join(to), formula, names, to)
 
-    def _head(self, head: Head) -> HeadText:
+    def _head(self, head: Head, writers: Counter[int]) -> HeadText:
         query, key = self._reading(head.query), self._reading(head.key)
         values = [self._reading(write.reading) for write in head.values]
         to = tuple(self._name(write.place) for write in head.values)
-        lines = [
-            f"{name} ← {name} ⊕ {_product(query, key, value)}" if len(values) == 0 else
-            f"{name} += {_product(query, key, value)}"
-            for name, value in zip(to, values, strict=True)
-        ]  # fmt: skip
+        lines = []
+        for write, name, value in zip(head.values, to, values, strict=True):
+            # A place that several heads write to gets their sum.
+            sign = "←" if writers[write.place] == 1 else "+="
+            lines.append(f"{name} {sign} {_product(query, key, value)}")
         reads = tuple(self._name(place) for place in sorted(head.reads))
         return HeadText(query, key, ", ".join(values), ", ".join(to), "; ".join(lines), reads, to)
 

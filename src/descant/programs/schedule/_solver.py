@@ -69,9 +69,9 @@ class Solver:
                     self.store(word)
 
     def store(self, word: Word) -> Price:
-        """When a word can be in H, computed or transposed; its columns, and a head if it is not there yet."""
-        time = min(self.base(word)[0], self._transposition(word))
-        return Price(time, self._width(word) + (0.0 if self.stored(word) else HEAD_COST))
+        """When a word can be in H, computed or transposed; its columns, and if it is not there yet, again and a head."""
+        time, width = min(self.base(word)[0], self._transposition(word)), self._width(word)
+        return Price(time, width if self.stored(word) else 2 * width + HEAD_COST)
 
     def transposes(self, word: Word) -> bool:
         """Whether a word is best had by transposing its transpose."""
@@ -113,7 +113,8 @@ class Solver:
         found = (NEVER, Split(word, (), ()))
         if whole or isinstance(word[-1], Constant):
             found = (_later(self.read(word)), found[1])
-        for i in range(len(word) + 1):
+        # Of equal splits the one that reads most as it is stored: the easiest to follow.
+        for i in range(len(word), -1, -1):
             for j in range(i, len(word) + 1):
                 f, g, h = word[:i], word[i:j], word[j:]
                 if len(word) in (len(f), len(h)) or (len(g) == len(word) and not whole):
