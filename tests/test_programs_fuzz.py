@@ -41,7 +41,7 @@ def test_spoilt_programs_get_a_sentence():
 @pytest.mark.parametrize("part", range(4))
 def test_many_random_programs(part):
     """2,000 more, in four parts."""
-    fuzz("valid", SEED + 1 + part, 500)
+    fuzz("valid", SEED + 1 + part, 520)  # some grow beyond float64 and are drawn again
 
 
 @pytest.mark.slow

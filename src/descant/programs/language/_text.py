@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ._errors import ProgramError
+from ._errors import Position, ProgramError
 from ._execute import Executor
 from ._matrix import Matrix
 from ._program import Span, assigned_names, returned_names
@@ -60,8 +60,9 @@ def _parsed(text: str) -> ast.Module:
     try:
         return ast.parse(text)
     except SyntaxError as error:
-        place = f"line {error.lineno or 1}, column {error.offset or 1}: "
-        raise ProgramError(f"{place}the text is no Python: {error.msg}", f"a program looks like {HEADER} ...") from None
+        line, column = error.lineno or 1, error.offset or 1
+        place = Position(line, column, line, column)
+        raise ProgramError(f"the text is no Python: {error.msg}", f"a program begins like {HEADER}", place) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise ProgramError(f"the text can't be parsed: {error}") from None
 
@@ -83,7 +84,7 @@ def _the_function(module: ast.Module) -> tuple[ast.FunctionDef, str]:
                     position_of(node),
                 )
     if len(functions) != 1:
-        raise ProgramError(f"the text has {len(functions)} functions", f"expected one, such as {HEADER} ...")
+        raise ProgramError(f"the text has {len(functions)} functions", f"expected one, such as {HEADER}")
     function = functions[0]
     for decorator in function.decorator_list:
         if not (isinstance(decorator, ast.Name) and decorator.id == "program"):
