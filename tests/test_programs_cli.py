@@ -24,7 +24,18 @@ def mine(X: "n d", y: "n 1", w: "d 1" = 0, *, eta=0.01, T=10):
 def test_compile_and_run(tmp_path, capsys):
     (tmp_path / "mine.py").write_text(RIDGE)
     out = tmp_path / "compiled"
-    arguments = ("compile", str(tmp_path / "mine.py"), "--set", "n=6", "d=2", "T=5", "--out", str(out), "--explain", "--json")
+    arguments = (
+        "compile",
+        str(tmp_path / "mine.py"),
+        "--set",
+        "n=6",
+        "d=2",
+        "T=5",
+        "--out",
+        str(out),
+        "--explain",
+        "--json",
+    )
     status, text, err = run(*arguments, capsys=capsys)
     assert status == 0, err
     found = json.loads(text)

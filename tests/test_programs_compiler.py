@@ -124,13 +124,16 @@ def test_depth_of_small_programs(body, blocks):
 
 def broken(name: str):
     """A compiled ridge regression with one thing wrong."""
-    best = choose(find("ridge").trace(n=6, d=3))
+    # Without hoisting there is a column that is empty before the first block.
+    best = choose(find("ridge").trace(n=6, d=3), hoist=name != "unowned")
     weights = [{key: array.copy() for key, array in block.items()} for block in link(best.schedule, best.layout)]
     columns = [dict(each) for each in best.layout.after]
     if name == "junk":
         weights[0]["b3"][0, 5, 0] = 1.0
+    elif name == "unowned":
+        weights[0]["w3"][0, 5, 0] = 1.0
     elif name == "shared column":
-        columns[0][next(iter(columns[0]))] += 1
+        columns[0][next(iter(columns[0]))] -= 1
     elif name == "outside":
         columns[0][next(iter(columns[0]))] = 100
     layout = type(best.layout)(best.layout.rows, best.layout.columns, best.layout.before, tuple(columns))
@@ -144,6 +147,7 @@ def test_the_proof_can_fail():
         ("junk", "outside of the places"),
         ("shared column", "share a column"),
         ("outside", "does not lie in H"),
+        ("unowned", "columns that nobody owns are read"),
     ):
         with pytest.raises(CompilerError, match=sentence):
             check(*broken(name))

@@ -134,17 +134,17 @@ def ridge(X: "n d", y: "n 1", w: "d 1" = 0, *, eta=0.1, lam=0.5, T=10):
 
 
 @program
-def ridge(X: "n d", y: "n 1", w: "d 1" = 0, *, eta=0.1, lam=0.5, T=10):  # noqa: F722
+def ridge(X: "n d", y: "n 1", w: "d 1" = 0, *, eta=0.1, lam=0.5, T=10):
     """Ridge."""
-    previous = zeros(d, 1)  # noqa: F821
+    previous = zeros(d, 1)
     for t in range(T):
         step = X.T @ (X @ w) - X.T @ y + lam * w
         older = previous
         previous = w
         w = w - eta * step + 0.1 * (w - older)
         for k in range(2):
-            w -= 0.01 * hstack([w, step])[:, 0:1] / (k + 1)  # noqa: F821
-    return w, previous.T, vstack([w, 2 * eye(d)[:, 0:1]])  # noqa: F821
+            w -= 0.01 * hstack([w, step])[:, 0:1] / (k + 1)
+    return w, previous.T, vstack([w, 2 * eye(d)[:, 0:1]])
 
 
 def test_both_front_ends_give_the_same_program():
@@ -162,7 +162,7 @@ def test_a_decorated_function_may_use_all_of_python():
         return a @ a.T
 
     @program
-    def p(X: "3 2", *, T=4):  # noqa: F722
+    def p(X: "3 2", *, T=4):
         kept = []
         for t in range(T):
             X = X + 0.5 * matrices.T if t % 2 else X
@@ -178,7 +178,7 @@ def test_a_decorated_function_may_use_all_of_python():
 
 def test_decorated_mistakes_have_a_place_too():
     @program
-    def p(X: "n d"):  # noqa: F722
+    def p(X: "n d"):
         Y = X.T
         return X @ X + Y
 
@@ -188,14 +188,14 @@ def test_decorated_mistakes_have_a_place_too():
     assert f"p, line {line}, column 16: @ between" in str(error.value)
 
     @program
-    def q(X: "n d"):  # noqa: F722
+    def q(X: "n d"):
         return np.linalg.inv(X)
 
     with pytest.raises(ProgramError, match="handed to NumPy"):
         q.trace(n=2, d=2)
 
     @program
-    def r(X: "n d"):  # noqa: F722
+    def r(X: "n d"):
         return X if X == 0 else X
 
     with pytest.raises(ProgramError, match="comparison of matrices"):
@@ -212,11 +212,17 @@ def repeats(traced) -> list[int]:
     ("body", "expected"),
     [
         ("for t in range(T):\n    w = w + X.T @ y\nreturn w", [5]),
-        ("for t in range(T):\n    w = w + t * w\nreturn w", []),  # the index enters: every iteration has its own weights
+        (
+            "for t in range(T):\n    w = w + t * w\nreturn w",
+            [],
+        ),  # the index enters: every iteration has its own weights
         ("for t in range(T):\n    w = w + 0 * t * w\nreturn w", [5]),  # it does not, after all
         ("for t in range(1):\n    w = w + w\nreturn w", []),
         ("for t in range(0):\n    w = w + w\nreturn w", []),
-        ("a = w\nfor t in range(T):\n    b = a\n    a = w\n    w = w + b\nreturn w, a", [5]),  # handed from name to name
+        (
+            "a = w\nfor t in range(T):\n    b = a\n    a = w\n    w = w + b\nreturn w, a",
+            [5],
+        ),  # handed from name to name
         ("a = w\nfor t in range(T):\n    w = w + a\nreturn w", [5]),  # two names for one value, one of them changes
         ("for t in range(T):\n    s = X @ w\n    w = w + X.T @ s\nreturn s", [5]),  # made inside, read after
         ("for t in range(T):\n    X = X[:, 0:d]\n    w = w + X.T @ y\nreturn w", [5]),

@@ -147,7 +147,11 @@ def _write(compiled: "CompiledProgram", out: Path, explain: bool) -> None:
 
     compiled.save(out)
     if explain:
-        pages = {"explain.html": compiled.html(), "explain.svg": compiled.svg(), "explain.txt": compiled.explain() + "\n"}
+        pages = {
+            "explain.html": compiled.html(),
+            "explain.svg": compiled.svg(),
+            "explain.txt": compiled.explain() + "\n",
+        }
         for name, text in pages.items():
             write_whole(out / name, text)
 
@@ -167,7 +171,9 @@ def _print_json(compiled: "CompiledProgram") -> None:
 def _print_sizes(compiled: "CompiledProgram") -> None:
     sizes = compiled.sizes
     print(f"{compiled.description.program}: H is {sizes.rows} x {sizes.columns}")
-    print(f"{sizes.blocks} blocks with {sizes.heads} heads are run, {sizes.distinct_blocks} of the blocks are different")
+    print(
+        f"{sizes.blocks} blocks with {sizes.heads} heads are run, {sizes.distinct_blocks} of the blocks are different"
+    )
     print(f"{sizes.parameters} parameters, {sizes.nonzeros} of them not zero")
 
 

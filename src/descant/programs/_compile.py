@@ -12,6 +12,7 @@ from ._describe import describe
 from ._network import assemble
 from .language import Program, Traced
 
+
 def compile_program(
     program: Program | str | Path, settings: Mapping[str, Any] | None = None, /, *, hoist: bool = True, **more: Any
 ) -> CompiledProgram:
@@ -86,9 +87,7 @@ def finish(best: Candidate) -> CompiledProgram:
     """Weights, the proof of their conditions, the network and its description."""
     weights = fourth.link(best.schedule, best.layout)
     fourth.check(best.schedule, best.layout, weights)
-    return CompiledProgram(
-        assemble(best.schedule.steps, weights), describe(best.traced, best.schedule, best.layout)
-    )
+    return CompiledProgram(assemble(best.schedule.steps, weights), describe(best.traced, best.schedule, best.layout))
 
 
 def heads_of(block: third.Block, columns: int) -> int:

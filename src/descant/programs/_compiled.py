@@ -13,8 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..attention import ELSA, load as load_model, to_bytes
 from .._disk import write_whole
+from ..attention import ELSA, load as load_model, to_bytes
 from ._description import Description, Rectangle
 from ._network import flat_blocks
 
@@ -159,7 +159,9 @@ def load(folder: str | Path) -> CompiledProgram:
     try:
         text, weights = (folder / PROGRAM).read_text(), (folder / WEIGHTS).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        raise ValueError(f"{folder} holds no compiled program; `descant compile ... --out {folder}` makes one.") from None
+        raise ValueError(
+            f"{folder} holds no compiled program; `descant compile ... --out {folder}` makes one."
+        ) from None
     try:
         description, digest = Description.from_json(json.loads(text))
     except (ValueError, RecursionError) as error:

@@ -4,10 +4,10 @@ from collections import Counter
 
 import numpy as np
 
+from ._description import BlockText, Description, HeadText, Rectangle
 from .language import Traced
 from .schedule import Block, Head, Reading, Schedule
 from .weights import Layout
-from ._description import BlockText, Description, HeadText, Rectangle
 
 
 def describe(traced: Traced, schedule: Schedule, layout: Layout) -> Description:

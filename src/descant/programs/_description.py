@@ -80,7 +80,9 @@ def _decoded(kind: Any, value: Any, where: str) -> Any:
         if not isinstance(value, list) or (members[-1] is not Ellipsis and len(value) != len(members)):
             raise ValueError(f"{where} is no list of the right length.")
         kinds = [members[0]] * len(value) if members[-1] is Ellipsis else members
-        return tuple(_decoded(each, item, f"{where}[{i}]") for i, (each, item) in enumerate(zip(kinds, value, strict=True)))
+        return tuple(
+            _decoded(each, item, f"{where}[{i}]") for i, (each, item) in enumerate(zip(kinds, value, strict=True))
+        )
     expected = (int, float) if kind is float else (kind,)
     if type(value) not in expected:
         raise ValueError(f"{where} is {value!r}, which is not of its type.")

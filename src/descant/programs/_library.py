@@ -14,7 +14,9 @@ def library() -> dict[str, Program]:
 def names() -> list[str]:
     """The names of the library's programs."""
     return sorted(
-        each.name.removesuffix(".py") for each in (files(__package__) / "library").iterdir() if each.name.endswith(".py")
+        each.name.removesuffix(".py")
+        for each in (files(__package__) / "library").iterdir()
+        if each.name.endswith(".py")
     )
 
 

@@ -29,8 +29,12 @@ class _Canvas:
     shapes: list[str]
     y: float = MARGIN
 
-    def text(self, x: float, y: float, words: str, *, size: int = SMALL, anchor: str = "start", style: str = "") -> None:
-        self.shapes.append(f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}"{style}>{words}</text>')
+    def text(
+        self, x: float, y: float, words: str, *, size: int = SMALL, anchor: str = "start", style: str = ""
+    ) -> None:
+        self.shapes.append(
+            f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}"{style}>{words}</text>'
+        )
 
     def box(self, x: float, y: float, width: float, height: float, style: str) -> None:
         self.shapes.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" {style}/>')
@@ -163,7 +167,9 @@ class _Picture:
                 continue
             if need <= width and height >= 36:
                 middle = top + min(height, 90) / 2
-                canvas.text(x + width / 2, middle, escape(each.name), size=15, anchor="middle", style=' font-weight="600"')
+                canvas.text(
+                    x + width / 2, middle, escape(each.name), size=15, anchor="middle", style=' font-weight="600"'
+                )
                 canvas.text(x + width / 2, middle + 16, size, size=12, anchor="middle", style=' fill="#3d4a5c"')
                 continue
             words = one_line

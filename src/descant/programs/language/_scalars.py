@@ -59,7 +59,9 @@ def size_of(text: str, numbers: Mapping[str, Any]) -> int:
     try:
         node = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ProgramError(f"the size {text!r} can't be read", "write a letter, a number, or a sum such as n+1") from None
+        raise ProgramError(
+            f"the size {text!r} can't be read", "write a letter, a number, or a sum such as n+1"
+        ) from None
     value = _value(node, text, numbers)
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ProgramError(f"the size {text} is {value!r}", "expected a whole number of at least 1")
@@ -71,7 +73,9 @@ def names_in(text: str) -> list[str]:
     try:
         return [node.id for node in ast.walk(ast.parse(text, mode="eval")) if isinstance(node, ast.Name)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ProgramError(f"the size {text!r} can't be read", "write a letter, a number, or a sum such as n+1") from None
+        raise ProgramError(
+            f"the size {text!r} can't be read", "write a letter, a number, or a sum such as n+1"
+        ) from None
 
 
 def _value(node: ast.expr, text: str, numbers: Mapping[str, Any]) -> Any:

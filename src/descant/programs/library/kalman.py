@@ -9,12 +9,12 @@ def kalman(X: "n d", y: "n 1", w: "d 1" = 0, *, variance=1.0, noise=0.5, start=0
     """
     P = variance * eye(d)
     for t in range(n):
-        x = X[t:t + 1, :]
+        x = X[t : t + 1, :]
         u = P @ x.T
-        s = x @ u + noise ** 2 * eye(1)
+        s = x @ u + noise**2 * eye(1)
         g = start * eye(1)
         for k in range(K):
             g = 2 * g - g @ s @ g
-        w = w + u @ g @ (y[t:t + 1, :] - x @ w)
+        w = w + u @ g @ (y[t : t + 1, :] - x @ w)
         P = P - u @ g @ u.T
     return w, P

@@ -56,9 +56,7 @@ class _Emitter:
         body = self._region(planned.body, inside)
         return Loop(loop.count, body)
 
-    def _stretch(
-        self, stretch: Stretch, scope: dict[Word, int], waiting: dict[tuple[int, Form], int]
-    ) -> list[Block]:
+    def _stretch(self, stretch: Stretch, scope: dict[Word, int], waiting: dict[tuple[int, Form], int]) -> list[Block]:
         blocks = []
         for stores in stretch.blocks:
             new: dict[Word, int] = {}

@@ -105,9 +105,7 @@ class _Planner:
     def body(self, number: int) -> tuple[Region, list[Form]]:
         """A loop's body, and the forms in which its values are carried; found by asking until nothing is added."""
         loop = self.graph.loops[number]
-        forms = [
-            Form(index, False) for index, place in enumerate(loop.results) if place in self.needed
-        ]
+        forms = [Form(index, False) for index, place in enumerate(loop.results) if place in self.needed]
         while True:
             targets = [((number, form), self.next_of(loop, form)) for form in forms]
             region = _RegionPlanner(self, number).plan(targets)

@@ -14,7 +14,7 @@ def main(folder: Path) -> None:
     found = [convergence(condition) for condition in CONDITIONS]
     print("| condition number | slope | theory |\n|---|---|---|")
     for each in found:
-        print(f"| {each.condition} | {each.slope:.6f} | {each.theory:.6f} |")
+        print(f"| {each.condition} | {each.slope:.5g} | {each.theory:.5g} |")
     print("\n| change | fixed network | error | compiled anew |\n|---|---|---|---|")
     for outcome in input_format():
         error = "takes no such input" if outcome.fixed is None else f"{outcome.fixed:.2g}"

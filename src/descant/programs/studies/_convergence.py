@@ -49,9 +49,7 @@ def convergence(condition: int, *, n: int = 20, d: int = 4, lam: float = 0.5, se
         distances.append(float(np.linalg.norm(w - exact)))
     iterations = tuple(chunk * (index + 1) for index in range(CHUNKS))
     slope = np.polyfit(iterations[FITTED_FROM:], np.log(distances[FITTED_FROM:]), 1)[0]
-    return Convergence(
-        condition, iterations, tuple(distances), float(slope), float(np.log1p(-eta * eigenvalues[0]))
-    )
+    return Convergence(condition, iterations, tuple(distances), float(slope), float(np.log1p(-eta * eigenvalues[0])))
 
 
 def problem(condition: int, *, n: int, d: int, lam: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -76,13 +74,13 @@ def convergence_figure(found: list[Convergence]) -> bytes:
     figure, axes = plt.subplots(figsize=(8, 4.4), dpi=150, layout="constrained")
     for each, colour in zip(found, ("#2f6690", "#c2703d", "#3a7d44", "#7a4e9c"), strict=True):
         iterations = np.array(each.iterations)
-        label = f"condition {each.condition}: slope {each.slope:.5f}, theory {each.theory:.5f}"
+        label = f"condition {each.condition}: slope {each.slope:.5g}, theory {each.theory:.5g}"
         axes.loglog(iterations, each.distances, "o", color=colour, ms=5, label=label)
-        line = each.distances[-1] * np.exp(each.theory * (iterations - iterations[-1]))
-        axes.loglog(iterations, line, color=colour, lw=1.2)
+        steps = np.geomspace(iterations[0], iterations[-1], 60)
+        axes.loglog(steps, each.distances[-1] * np.exp(each.theory * (steps - steps[-1])), color=colour, lw=1.2)
     axes.set(xlabel="iterations T of the compiled network", ylabel="|w_T − ridge|")
     axes.set_title("Compiled gradient descent converges at the rate of gradient descent", fontsize=12, loc="left")
-    axes.legend(frameon=False, fontsize=9, loc="lower left")
+    axes.legend(frameon=False, fontsize=9, loc="lower right")
     axes.spines[["top", "right"]].set_visible(False)
     image = io.BytesIO()
     figure.savefig(image, format="png")

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import jax.numpy as jnp
 import numpy as np
 
 from .._compile import compile_program
@@ -110,7 +111,7 @@ def _outcome(fixed: CompiledProgram, change: Change, h: np.ndarray) -> Outcome:
     mended = compile_program(program).run({"H": changed})["w"]
     error = None
     if change.keeps_shape:
-        found = np.asarray(fixed.network(changed))
+        found = np.asarray(fixed.network(jnp.asarray(changed)))
         place = fixed.description.outputs[0]
         error = float(np.abs(found[: place.rows, place.column : place.column + 1] - expected).max()) / scale
     return Outcome(change.name, error, float(np.abs(mended - expected).max()) / scale)
