@@ -205,50 +205,42 @@ class _Writer:
         return f"{name}[{top}:{top + rows}, {left}:{left + columns}]"
 
 
-WORDS = ["@", "+", "-", "*", "/", "**", ".T", "(", ")", "[", "]", ":", ",", "=", "0", "1.5", "X", "y", "zz", "t", "n"]
-WORDS += [
-    "inv(X)",
-    "X / X",
-    "X * X",
-    "exp(X)",
+WORDS = [
+    "@",
+    "+",
+    "-",
+    "*",
+    "/",
+    "**",
+    ".T",
+    "(",
+    ")",
+    "[",
+    "]",
+    ":",
+    ",",
+    "=",
+    "0",
+    "1.5",
+    "X",
+    "y",
+    "zz",
+    "t",
+    "n",
     "if",
     "while",
-    "lambda: 0",
-    "X > 0",
-    "import os",
-    "eye(0)",
-    "eye(X)",
-    "None",
-]
-WORDS += [
-    "range(X)",
-    "range(2.5)",
-    "X[0]",
-    "X[9:99]",
-    "X[0:1:2]",
-    "hstack(X)",
-    "9 ** 99999",
-    "1 / 0",
-    "a.b",
-    '"text"',
-    "yield",
-]
-WORDS += [
-    "\\",
-    "\n",
-    "\t",
-    "é",
-    "\x00",
-    "_",
-    "__import__('os')",
-    "X.shape",
-    "print(X)",
     "for",
     "return",
     "def",
-    "await X",
-    "1e999",
+    "yield",
+    "import",
+    "_",
+    "None",
+    "é",
 ]
+WORDS += ["inv(X)", "X / X", "X * X", "exp(X)", "lambda: 0", "X > 0", "import os", "eye(0)", "eye(X)", "range(X)"]
+WORDS += ["range(2.5)", "X[0]", "X[9:99]", "X[0:1:2]", "hstack(X)", "9 ** 99999", "1 / 0", "a.b", '"text"', "1e999"]
+WORDS += ["\\", "\n", "\t", "\x00", "__import__('os')", "X.shape", "print(X)", "await X"]
 
 
 def spoilt(text: str, random: Random) -> str:

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from descant.programs import Program, ProgramError, eye, program
+from descant.programs import Program, ProgramError, eye
 from descant.programs.language import _trace
+
+from . import decorated_programs
 
 HEAD = 'def p(X: "n d", y: "n 1", w: "d 1" = 0, *, eta=0.1, T=3):\n'
 SIZES = {"n": 4, "d": 3}
@@ -133,22 +135,8 @@ def ridge(X: "n d", y: "n 1", w: "d 1" = 0, *, eta=0.1, lam=0.5, T=10):
 '''
 
 
-@program
-def ridge(X: "n d", y: "n 1", w: "d 1" = 0, *, eta=0.1, lam=0.5, T=10):
-    """Ridge."""
-    previous = zeros(d, 1)
-    for t in range(T):
-        step = X.T @ (X @ w) - X.T @ y + lam * w
-        older = previous
-        previous = w
-        w = w - eta * step + 0.1 * (w - older)
-        for k in range(2):
-            w -= 0.01 * hstack([w, step])[:, 0:1] / (k + 1)
-    return w, previous.T, vstack([w, 2 * eye(d)[:, 0:1]])
-
-
 def test_both_front_ends_give_the_same_program():
-    parsed, recorded = Program.from_text(RIDGE).trace(n=4, d=3), ridge.trace(n=4, d=3)
+    parsed, recorded = Program.from_text(RIDGE).trace(n=4, d=3), decorated_programs.ridge.trace(n=4, d=3)
     assert parsed.body == recorded.body and parsed.outputs == recorded.outputs == ("w", "out1", "out2")
     assert parsed.inputs == recorded.inputs and parsed.settings == recorded.settings
     names = [[each.name for each in traced.body.instructions] for traced in (parsed, recorded)]
@@ -156,50 +144,22 @@ def test_both_front_ends_give_the_same_program():
 
 
 def test_a_decorated_function_may_use_all_of_python():
-    matrices = np.arange(6.0).reshape(2, 3)
-
-    def helper(a):
-        return a @ a.T
-
-    @program
-    def p(X: "3 2", *, T=4):
-        kept = []
-        for t in range(T):
-            X = X + 0.5 * matrices.T if t % 2 else X
-            kept.append(helper(X))
-        return kept[0] + kept[-1]
-
+    matrices = decorated_programs.MATRICES
     x = np.ones((3, 2))
     second = x + 0.5 * matrices.T
     third = second + 0.5 * matrices.T
-    found = p.trace().evaluate({"X": x}).results[0]
+    found = decorated_programs.pythonic.trace().evaluate({"X": x}).results[0]
     np.testing.assert_allclose(found, x @ x.T + third @ third.T)
 
 
 def test_decorated_mistakes_have_a_place_too():
-    @program
-    def p(X: "n d"):
-        Y = X.T
-        return X @ X + Y
-
     with pytest.raises(ProgramError) as error:
-        p.trace(n=2, d=3)
-    line = p.front_end.function.__code__.co_firstlineno + 3
-    assert f"p, line {line}, column 16: @ between" in str(error.value)
-
-    @program
-    def q(X: "n d"):
-        return np.linalg.inv(X)
-
+        decorated_programs.wrong.trace(n=2, d=3)
+    assert f"wrong, line {decorated_programs.WRONG_LINE}, column 12: @ between" in str(error.value)
     with pytest.raises(ProgramError, match="handed to NumPy"):
-        q.trace(n=2, d=2)
-
-    @program
-    def r(X: "n d"):
-        return X if X == 0 else X
-
+        decorated_programs.inverse.trace(n=2, d=2)
     with pytest.raises(ProgramError, match="comparison of matrices"):
-        r.trace(n=2, d=2)
+        decorated_programs.branch.trace(n=2, d=2)
     with pytest.raises(ProgramError, match="outside of a program"):
         eye(2)
 

@@ -9,6 +9,7 @@ from typing import Any
 from . import graph as second, schedule as third, weights as fourth
 from ._compiled import CompiledProgram
 from ._describe import describe
+from ._library import find
 from ._network import assemble
 from .language import Program, Traced
 
@@ -24,8 +25,8 @@ def compile_program(
 
     **Returns:** a `CompiledProgram`.
 
-    Of the ways that the compiler knows to build a program it takes the cheapest to run: the one whose blocks have the fewest weights,
-    every run of a block counted; among those, the one with the fewest blocks.
+    Of the ways that the compiler knows to build a program it takes the cheapest to run: the one whose blocks have the
+    fewest weights, every run of a block counted; among those, the one with the fewest blocks.
 
     >>> from descant.programs import compile_program
     >>> ridge = compile_program("ridge", n=20, d=5, T=10)
@@ -33,8 +34,6 @@ def compile_program(
     (11, 22)
     """
     if not isinstance(program, Program):
-        from ._library import find
-
         program = find(program)
     traced = program.trace(settings, **more)
     return finish(choose(traced, hoist=hoist))

@@ -70,7 +70,7 @@ class CompiledProgram(eqx.Module):
 
     def run(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """Run on arrays by parameter name; optional ones may be left out. The outputs by name."""
-        found = _jitted(self, self.checked(inputs))
+        found = _jitted(self, {name: jnp.asarray(value) for name, value in self.checked(inputs).items()})
         # In the order of the return statement; JAX sorts dictionaries by name.
         return {each.name: np.asarray(found[each.name]) for each in self.description.outputs}
 
@@ -130,19 +130,19 @@ class CompiledProgram(eqx.Module):
 
     def explain(self) -> str:
         """The network in words."""
-        from .explain import in_words
+        from .explain import in_words  # noqa: PLC0415, it knows this class
 
         return in_words(self)
 
     def svg(self) -> str:
         """The network as a picture."""
-        from .explain import as_svg
+        from .explain import as_svg  # noqa: PLC0415, it knows this class
 
         return as_svg(self)
 
     def html(self) -> str:
         """The picture and the words as one page, which needs nothing else."""
-        from .explain import as_html
+        from .explain import as_html  # noqa: PLC0415, it knows this class
 
         return as_html(self)
 

@@ -70,7 +70,7 @@ class Description:
 
 
 def _decoded(kind: Any, value: Any, where: str) -> Any:
-    if dataclasses.is_dataclass(kind):
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         fields = {field.name: field.type for field in dataclasses.fields(kind)}
         if not isinstance(value, dict) or set(value) != set(fields):
             raise ValueError(f"{where} is no {kind.__name__}.")

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from .language import Program, ProgramError
 
+FOLDER = files("descant.programs") / "library"
+
 
 def library() -> dict[str, Program]:
     """Every program of the library by name."""
@@ -13,11 +15,7 @@ def library() -> dict[str, Program]:
 
 def names() -> list[str]:
     """The names of the library's programs."""
-    return sorted(
-        each.name.removesuffix(".py")
-        for each in (files(__package__) / "library").iterdir()
-        if each.name.endswith(".py")
-    )
+    return sorted(each.name.removesuffix(".py") for each in FOLDER.iterdir() if each.name.endswith(".py"))
 
 
 def find(program: str | Path) -> Program:
@@ -38,5 +36,5 @@ def find(program: str | Path) -> Program:
 
 
 def _read(name: str) -> Program:
-    text = (files(__package__) / "library" / f"{name}.py").read_text(encoding="utf-8")
+    text = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
     return Program.from_text(text, f"{name}.py")

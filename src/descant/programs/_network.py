@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from ..attention import ELSA, ELSABlock, Repeated
 from .schedule import Block, Step
-from .weights import Weights
+from .weights import NAMES, Weights
 
 
 def assemble(steps: tuple[Step, ...], weights: list[Weights]) -> ELSA:
@@ -18,7 +18,9 @@ def _layers(steps: tuple[Step, ...], weights: Iterator[Weights]) -> tuple[ELSABl
     found: list[ELSABlock | Repeated] = []
     for step in steps:
         if isinstance(step, Block):
-            found.append(ELSABlock(**{name: jnp.asarray(array) for name, array in next(weights).items()}))
+            arrays = next(weights)
+            w1, w2, w3, b1, b2, b3 = (jnp.asarray(arrays[name]) for name in NAMES)
+            found.append(ELSABlock(w1, w2, w3, b1, b2, b3))
         else:
             found.append(Repeated(_layers(step.body, weights), step.count))
     return tuple(found)

@@ -1,7 +1,7 @@
 """The picture of a compiled program: H between the blocks, and beside each arrow what the heads do.
 
-Top to bottom in time. Columns of H are drawn where they are; a value keeps its colour wherever it goes, so that a person can follow
-it with the eye.
+Top to bottom in time. Columns of H are drawn where they are; a value keeps its colour wherever it goes, so that a person
+can follow it with the eye.
 """
 
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ class _Picture:
     def draw(self) -> str:
         self._title()
         first = self.description.blocks[0].before
-        self._state([each for each in first], "H at the start")
+        self._state(list(first), "H at the start")
         self._layers(self.compiled.network.blocks, iter(enumerate(self.description.blocks, 1)), 0)
         self._outputs()
         width, height = TEXT_LEFT + TEXT_WIDTH + MARGIN, self.canvas.y + MARGIN

@@ -66,7 +66,7 @@ class Graph:
         if isinstance(atom, Constant):
             return atom.array.shape  # type: ignore[return-value]
         shape = self.nodes[atom.node].shape
-        return shape[::-1] if atom.transposed else shape
+        return (shape[1], shape[0]) if atom.transposed else shape
 
     def depth(self, words: "Word | Sum") -> int:
         """The number of loops inside of which a word, or a sum of them, changes."""
@@ -85,7 +85,8 @@ class Graph:
 
     def transposed_sum(self, value: Sum) -> Sum:
         """The transpose of a sum."""
-        return total(value.shape[::-1], ((self.transposed(word), f) for word, f in value.words.items()))
+        rows, columns = value.shape
+        return total((columns, rows), ((self.transposed(word), f) for word, f in value.words.items()))
 
     def definition(self, ref: Ref) -> Sum:
         """The words of a sum node, or of its transpose."""

@@ -1,6 +1,5 @@
 """The language: text and decorated functions, checked and recorded as straight-line code with repeats."""
 
-from ._decorated import program as program
 from ._errors import Position as Position, ProgramError as ProgramError
 from ._evaluate import Evaluation as Evaluation, evaluate as evaluate
 from ._instructions import (
@@ -18,5 +17,5 @@ from ._matrix import (
     vstack as vstack,
     zeros as zeros,
 )
-from ._program import Input as Input, Program as Program, Traced as Traced
+from ._program import Input as Input, Program as Program, Traced as Traced, program as program
 from ._signature import Parameter as Parameter, Signature as Signature

@@ -14,8 +14,8 @@ from typing import Any
 from . import _matrix
 from ._errors import Position, ProgramError
 from ._execute import checked_range, places
+from ._front_end import assigned_names, returned_names
 from ._matrix import Matrix
-from ._program import Program, Span, assigned_names, returned_names
 from ._scalars import NUMBERS
 from ._signature import Parameter, Signature
 from ._trace import Trace
@@ -29,24 +29,11 @@ PROVIDED = {
 }
 
 
-def program(function: Any) -> Program:
-    """Mark a function as a matrix program: the same text as in a file, with all of Python around it.
-
-    >>> from descant.programs import compile_program, program
-    >>> @program
-    ... def twice(X: "n d"):
-    ...     return X + X
-    >>> compile_program(twice, n=1, d=2).run({"X": [[1.0, 2.0]]})["out0"].tolist()
-    [[2.0, 4.0]]
-    """
-    return Program.from_function(function)
-
-
 @dataclass
 class FunctionFrontEnd:
     """A Python function; sizes and the `range` that records loops are put among its global names."""
 
-    function: FunctionType
+    function: Any  # a FunctionType; as a field a type checker would bind it like a method
     origin: str
     # What the last run returned was called in its frame; asked for only where Python can't find the source.
     last_names: list[str | None] = field(default_factory=list, compare=False)
@@ -59,7 +46,8 @@ class FunctionFrontEnd:
 
     def finish(self, state: None, matrices: Mapping[str, Matrix], settings: Mapping[str, Any]) -> list[Any]:
         """Call the function."""
-        function, keywords = self.function, self.function.__kwdefaults__ or {}
+        function: FunctionType = self.function
+        keywords = function.__kwdefaults__ or {}
         numbers = {name: value for name, value in settings.items() if name not in keywords}
         names = {**PROVIDED, **function.__globals__, **numbers}
         first = next(iter(matrices.values()), None)
@@ -76,7 +64,7 @@ class FunctionFrontEnd:
             raise error.located(_raised_at(error, function.__code__), self.origin) from None
         return list(value) if isinstance(value, (tuple, list)) else [value]
 
-    def names(self) -> tuple[dict[Span, str], list[str | None]]:
+    def names(self) -> tuple[dict[Position, str], list[str | None]]:
         """From the source, where Python can find it."""
         found = _source(self.function)
         if found is None:

@@ -26,7 +26,8 @@ class Matrix:
     @property
     def T(self) -> "Matrix":
         """The transpose."""
-        return self._new("transpose", (self,), self.shape[::-1], sizes=self.sizes[::-1])
+        rows, columns = self.shape
+        return self._new("transpose", (self,), (columns, rows), sizes=(self.sizes[1], self.sizes[0]))
 
     def __add__(self, other: Any) -> "Matrix":
         return self._sum("add", self, other)

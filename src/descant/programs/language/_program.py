@@ -2,38 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
-from ._errors import Position, ProgramError
+from ._decorated import read_function
+from ._errors import ProgramError
 from ._evaluate import Evaluation, evaluate
+from ._front_end import FrontEnd
 from ._instructions import Body, Shape
 from ._matrix import Matrix
 from ._roll import roll
 from ._signature import Signature
+from ._text import read_text
 from ._trace import Trace, recording
-
-Span = Position
-
-
-@runtime_checkable
-class FrontEnd(Protocol):
-    """Where a program's function comes from: text, or Python."""
-
-    origin: str
-
-    def start(self, settings: Mapping[str, Any]) -> "tuple[Trace, Any]":
-        """A fresh trace, and what `finish` needs."""
-        ...
-
-    def finish(self, state: Any, matrices: Mapping[str, Matrix], settings: Mapping[str, Any]) -> list[Any]:
-        """Run the function on these matrices; its returned values."""
-        ...
-
-    def names(self) -> tuple[dict[Span, str], list[str | None]]:
-        """Names that the text gives to the values at some places, and to the returned ones."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -104,15 +86,11 @@ class Program:
     @classmethod
     def from_text(cls, text: str, origin: str = "program") -> "Program":
         """Parse a file's text, which is never executed."""
-        from ._text import read_text
-
         return cls(*read_text(text, origin))
 
     @classmethod
     def from_function(cls, function: Any) -> "Program":
         """From a Python function, whose operations are recorded when it is compiled."""
-        from ._decorated import read_function
-
         return cls(*read_function(function))
 
     @property
@@ -164,43 +142,21 @@ class Program:
         if len(names) != count:
             names = [None] * count
         found: list[str] = []
-        for index, name in enumerate(names):
-            taken = name is None or name in found or names.count(name) > 1
+        given: list[str | None] = [*names]
+        for index, name in enumerate(given):
+            taken = name is None or name in found or given.count(name) > 1
             found.append(f"out{index}" if taken else str(name))
         return tuple(found)
 
 
-def returned_names(value: Any) -> list[str | None]:
-    """The names of what a return statement returns; None for what has no name of its own."""
-    import ast
+def program(function: Any) -> Program:
+    """Mark a function as a matrix program: the same text as in a file, with all of Python around it.
 
-    parts = value.elts if isinstance(value, ast.Tuple) else [value]
-    return [part.id if isinstance(part, ast.Name) else None for part in parts]
-
-
-def assigned_names(function: Any, lines: int = 0, columns: int = 0) -> dict[Span, str]:
-    """Which stretches of a function's text are given a name, shifted by lines and columns."""
-    import ast
-
-    from ._whitelist import position_of
-
-    found: dict[Span, str] = {}
-
-    def note(node: Any, name: str) -> None:
-        span = position_of(node)
-        if span is not None:
-            found[
-                Position(span.line + lines, span.column + columns, span.end_line + lines, span.end_column + columns)
-            ] = name
-
-    for node in ast.walk(function):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                note(value, name)
-            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
-                for target, value in zip(targets, values, strict=False):
-                    if isinstance(target, ast.Name):
-                        note(value, target.id)
-            case ast.AugAssign(target=ast.Name(id=name)):
-                note(node, name)
-    return found
+    >>> from descant.programs import compile_program, program
+    >>> @program
+    ... def twice(X: "n d"):
+    ...     return X + X
+    >>> compile_program(twice, n=1, d=2).run({"X": [[1.0, 2.0]]})["out0"].tolist()
+    [[2.0, 4.0]]
+    """
+    return Program.from_function(function)

@@ -7,8 +7,8 @@ from typing import Any
 
 from ._errors import Position, ProgramError
 from ._execute import Executor
+from ._front_end import assigned_names, returned_names
 from ._matrix import Matrix
-from ._program import Span, assigned_names, returned_names
 from ._scalars import NUMBERS, OPERATORS, calculate
 from ._signature import Parameter, Signature
 from ._trace import Trace
@@ -36,7 +36,7 @@ class TextFrontEnd:
         body = self.function.body
         return state.run(body[1:] if isinstance(body[0], ast.Expr) else body)
 
-    def names(self) -> tuple[dict[Span, str], list[str | None]]:
+    def names(self) -> tuple[dict[Position, str], list[str | None]]:
         """As the text has them."""
         final = self.function.body[-1]
         assert isinstance(final, ast.Return)

@@ -154,7 +154,7 @@ def _alone(name: str, part: Part) -> tuple[str, Callable[[np.ndarray], bool]]:
 
 def _shared(first: str, a: Part, second: str, b: Part) -> tuple[str, Callable[[np.ndarray], bool]]:
     def holds(h: np.ndarray) -> bool:
-        both = h[:, a.column_range].any(axis=1) & h[:, b.column_range].any(axis=1)
+        both = np.asarray(h[:, a.column_range].any(axis=1) & h[:, b.column_range].any(axis=1))
         both[a.row_range] = False
         return (a.top, a.rows) == (b.top, b.rows) and not both.any()
 
@@ -169,7 +169,8 @@ def _columns(columns: int, part: Part, to: int) -> Array:
 def _head(rows: int, columns: int, **weights: Array) -> ELSABlock:
     shapes = {"w": (columns, columns), "b": (rows, columns)}
     names = ("w1", "w2", "w3", "b1", "b2", "b3")
-    return ELSABlock(*(weights.get(name, jnp.zeros(shapes[name[0]]))[None] for name in names))
+    w1, w2, w3, b1, b2, b3 = (weights.get(name, jnp.zeros(shapes[name[0]]))[None] for name in names)
+    return ELSABlock(w1, w2, w3, b1, b2, b3)
 
 
 def _inside(name: str, part: Part, rows: int, columns: int) -> None:

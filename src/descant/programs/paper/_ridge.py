@@ -172,7 +172,10 @@ def _with_zeros(rows: int, columns: int, **weights: Array) -> dict[str, Array]:
 
 
 def _block(heads: list[dict[str, Array]]) -> ELSABlock:
-    return ELSABlock(**{name: jnp.stack([head[name] for head in heads]) for name in heads[0]})
+    w1, w2, w3, b1, b2, b3 = (
+        jnp.stack([head[name] for head in heads]) for name in ("w1", "w2", "w3", "b1", "b2", "b3")
+    )
+    return ELSABlock(w1, w2, w3, b1, b2, b3)
 
 
 def _check_step(eta: float, lam: float, steps: int) -> None:

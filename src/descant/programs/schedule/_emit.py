@@ -25,7 +25,7 @@ class _Emitter:
 
     def program(self, region: Region) -> Schedule:
         graph = self.graph
-        scope = {(Ref(node),): self._place((Ref(node),)) for node in graph.inputs.values()}
+        scope: dict[Word, int] = {(Ref(node),): self._place((Ref(node),)) for node in graph.inputs.values()}
         inputs = {name: scope[(Ref(node),)] for name, node in graph.inputs.items()}
         steps = self._region(region, scope)
         outputs = [(name, scope[graph.node_of(value)]) for name, value in graph.outputs]
@@ -72,18 +72,19 @@ class _Emitter:
             scope |= new
         return blocks
 
-    def _target(self, store: Store, scope, waiting, new) -> int:
-        target = store.target
-        if not (len(target) == 2 and isinstance(target[1], Form)):
-            new[target] = self._place(target)  # type: ignore[index, arg-type]
-            return new[target]  # type: ignore[index]
-        number, form = target
-        loop = self.graph.loops[number]  # type: ignore[index]
-        carried = (Ref(loop.carried[form.index], form.transposed),)
+    def _target(
+        self, store: Store, scope: dict[Word, int], waiting: dict[tuple[int, Form], int], new: dict[Word, int]
+    ) -> int:
+        if store.word is not None:
+            new[store.word] = self._place(store.word)
+            return new[store.word]
+        assert store.slot is not None
+        number, form = store.slot
+        carried = (Ref(self.graph.loops[number].carried[form.index], form.transposed),)
         if carried in scope:  # the end of the loop's own body
             return scope[carried]
-        waiting[number, form] = self._place(carried)  # type: ignore[index]
-        return waiting[number, form]  # type: ignore[index]
+        waiting[number, form] = self._place(carried)
+        return waiting[number, form]
 
     def _store(self, reader: "_Reader", store: Store, place: int, heads: list[Head], carry: list[Write]) -> None:
         shape, solver = self.places[place].shape, reader.solver
@@ -101,10 +102,9 @@ class _Emitter:
 
 
 def _constant_of(solver: Solver, store: Store) -> np.ndarray | None:
-    target = store.target
-    if len(target) == 2 and isinstance(target[1], Form):
+    if store.word is None:
         return store.value.constant
-    definition = None if solver.transposes(target) else solver.definition(target)  # type: ignore[arg-type]
+    definition = None if solver.transposes(store.word) else solver.definition(store.word)
     return None if definition is None else definition.constant
 
 

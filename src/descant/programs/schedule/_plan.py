@@ -4,7 +4,6 @@ Regions are planned from the innermost loop outwards, because a loop says what i
 what it carries, and the words that it does not change. Those are hoisted: the region around it stores them.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ..graph import Graph, Loop, Ref, Sum, Word, total
@@ -34,10 +33,11 @@ class Form:
 
 @dataclass(frozen=True)
 class Store:
-    """Compute a sum into H, under the name of a word, or into the place of a loop's form."""
+    """Compute a sum into H: a word, or the value of a loop's form, into the place that the loop has for it."""
 
-    target: Word | tuple[int, Form]
     value: Sum
+    word: Word | None = None
+    slot: "tuple[int, Form] | None" = None
 
 
 @dataclass
@@ -83,16 +83,13 @@ class _Planner:
         self.copies: set[tuple[int, Form]] = set()
 
     def program(self) -> Region:
-        targets = [(graph_word, value) for graph_word, value in map(self._output, self.graph.outputs)]
+        targets = [Store(value, self.graph.node_of(value)) for _, value in self.graph.outputs]
         while True:
             try:
                 return _RegionPlanner(self, None).plan(targets)
             except _Overwritten as found:
                 # The loop takes a copy instead, and the region is planned again.
                 self.copies.add(found.args[0])
-
-    def _output(self, output: tuple[str, Sum]) -> tuple[Word, Sum]:
-        return self.graph.node_of(output[1]), output[1]
 
     def loops_in(self, number: int | None) -> list[int]:
         """The loops of a region that something depends on."""
@@ -107,7 +104,7 @@ class _Planner:
         loop = self.graph.loops[number]
         forms = [Form(index, False) for index, place in enumerate(loop.results) if place in self.needed]
         while True:
-            targets = [((number, form), self.next_of(loop, form)) for form in forms]
+            targets = [Store(self.next_of(loop, form), slot=(number, form)) for form in forms]
             region = _RegionPlanner(self, number).plan(targets)
             new = sorted(region.read_forms - set(forms), key=lambda form: (form.index, form.transposed))
             if not new:
@@ -133,12 +130,12 @@ class _RegionPlanner:
         if number is None:
             self.stored = {(Ref(place),): None for place in self.graph.inputs.values()}
 
-    def plan(self, targets: list) -> Region:
-        self.words = [word for _, value in targets for word in self._all_words(value)]
+    def plan(self, targets: list[Store]) -> Region:
+        self.words = [word for store in targets for word in self._all_words(store.value)]
         for number in self.planner.loops_in(self.number):
             self._loop(number)
         in_loop = self.number is not None
-        self._stretch([Store(*target) for target in targets], final=in_loop)
+        self._stretch(targets, final=in_loop)
         return self.region
 
     def _all_words(self, value: Sum) -> list[Word]:
@@ -192,7 +189,7 @@ class _RegionPlanner:
         loop = self.graph.loops[number]
         body, forms = self.planner.body(number)
         renamed: dict[Form, Word] = {}
-        stores = [Store(word, total(self.graph.shape(word), [(word, 1.0)])) for word in body.wanted]
+        stores = [self._store(word) for word in body.wanted]
         for form in forms:
             start = loop.starts[form.index]
             start = self.graph.transposed_sum(start) if form.transposed else start
@@ -200,10 +197,10 @@ class _RegionPlanner:
             if word is not None and self._may_rename(word, number, form, body, renamed):
                 renamed[form] = word
             else:
-                stores.append(Store((number, form), start))
+                stores.append(Store(start, slot=(number, form)))
         if self.planner.strategy.eager:
-            known = {store.target for store in stores}
-            stores += [Store(word, self._value(word)) for word in self._narrow_runs() if word not in known]
+            known = {store.word for store in stores}
+            stores += [self._store(word) for word in self._narrow_runs() if word not in known]
         self._stretch(stores)
         for form, word in renamed.items():
             # Where a word is gone, so is its place; reading it later is found out and mended by a copy.
@@ -242,23 +239,22 @@ class _RegionPlanner:
         # The solver is asked again when heads are made, and must then know what was stored at this moment.
         stored = frozenset(self.stored)
         solver = Solver(self.graph, lambda word: word in stored or self._from_elsewhere(word), nodes)
-        wanted, blocks = [], {}
+        wanted: list[Store] = []
+        blocks: dict[int, list[Store]] = {}
         for store in stores:
-            if self._is_word(store) and self.available(store.target):  # type: ignore[arg-type]
-                self._use(store.target)  # type: ignore[arg-type]
+            if store.word is not None and self.available(store.word):
+                self._use(store.word)
             else:
                 wanted.append(store)
-        length = 1 if final else 0
-        for store in wanted:
-            length = max(length, int(self._price(solver, store)))
+        length = max([int(self._time(solver, store)) for store in wanted], default=0)
+        length = max(length, 1 if final else 0)
         scheduled: set[Word] = set()
         waiting: list[Word] = []
         for store in wanted:
-            word = store.target if self._is_word(store) else None
-            waiting += self._read_by(solver, self._terms(solver, store))
+            waiting += self._read_by(solver, store)
             blocks.setdefault(length - 1, []).append(store)
-            if word is not None:
-                scheduled.add(word)  # type: ignore[arg-type]
+            if store.word is not None:
+                scheduled.add(store.word)
         # Targets are computed last; what they are made of, as soon as possible.
         while waiting:
             word = waiting.pop()
@@ -268,46 +264,36 @@ class _RegionPlanner:
                 self._use(word)
                 continue
             scheduled.add(word)
-            store = Store(word, self._value(word))
-            blocks.setdefault(int(self._price(solver, store)) - 1, []).append(store)
-            waiting += self._read_by(solver, self._terms(solver, store))
+            store = self._store(word)
+            blocks.setdefault(int(self._time(solver, store)) - 1, []).append(store)
+            waiting += self._read_by(solver, store)
         early = self._needed_early(blocks, solver, length)
         for store in early:
             blocks[length - 1].remove(store)
-            blocks.setdefault(int(self._price(solver, store)) - 1, []).append(store)
+            blocks.setdefault(int(self._time(solver, store)) - 1, []).append(store)
         if length:
             self.region.items.append(Stretch([blocks.get(time, []) for time in range(length)], solver))
         self.stored |= dict.fromkeys(scheduled)
 
     def _needed_early(self, blocks: dict[int, list[Store]], solver: Solver, length: int) -> list[Store]:
         """Targets in the last block that an earlier or the same block reads: they are computed as soon as possible."""
-        last = {store.target: store for store in blocks.get(length - 1, []) if self._is_word(store)}
+        last = {store.word: store for store in blocks.get(length - 1, []) if store.word is not None}
         found: dict[Word, Store] = {}
-        waiting = [store for stores in blocks.values() for store in stores]
-        while waiting:
-            store = waiting.pop()
-            for word in self._read_by(solver, self._terms(solver, store)):
-                if word in last and word not in found and not self.available(word):
+        for store in [store for stores in blocks.values() for store in stores]:
+            for word in self._read_by(solver, store):
+                if word in last and not self.available(word):
                     found[word] = last[word]
-        return [s for s in found.values() if int(self._price(solver, s)) < length]
+        return [store for store in found.values() if self._time(solver, store) < length]
 
-    def _is_word(self, store: Store) -> bool:
-        return not (len(store.target) == 2 and isinstance(store.target[1], Form))
+    def _store(self, word: Word) -> Store:
+        return Store(total(self.graph.shape(word), [(word, 1.0)]), word)
 
-    def _value(self, word: Word) -> Sum:
-        return total(self.graph.shape(word), [(word, 1.0)])
+    def _time(self, solver: Solver, store: Store) -> float:
+        return solver.total(store.value).time if store.word is None else solver.store(store.word).time
 
-    def _price(self, solver: Solver, store: Store) -> float:
-        if self._is_word(store):
-            return solver.store(store.target).time  # type: ignore[arg-type]
-        return solver.total(store.value).time
-
-    def _terms(self, solver: Solver, store: Store) -> list[tuple[Split, float]]:
-        return terms(solver, store)
-
-    def _read_by(self, solver: Solver, found: Iterable[tuple[Split, float]]) -> list[Word]:
-        words = []
-        for split, _ in found:
+    def _read_by(self, solver: Solver, store: Store) -> list[Word]:
+        words: list[Word] = []
+        for split, _ in terms(solver, store):
             for factor in (split.f, self.graph.transposed(split.g), split.h):
                 words += solver.stored_words(factor)
         return words
@@ -315,16 +301,13 @@ class _RegionPlanner:
 
 def terms(solver: Solver, store: Store) -> list[tuple[Split, float]]:
     """The heads that a store takes, with their coefficients."""
-    target = store.target
-    if len(target) == 2 and isinstance(target[1], Form):
-        value = store.value
-    else:
-        word: Word = target  # type: ignore[assignment]
-        if solver.transposes(word):
-            return [(Split((), word, ()), 1.0)]
-        definition = solver.definition(word)
+    value = store.value
+    if store.word is not None:
+        if solver.transposes(store.word):
+            return [(Split((), store.word, ()), 1.0)]
+        definition = solver.definition(store.word)
         if definition is None:
-            split = solver.base(word)[1]
+            split = solver.base(store.word)[1]
             assert split is not None, "the word is stored already"
             return [(split, 1.0)]
         value = definition

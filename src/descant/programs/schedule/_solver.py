@@ -1,9 +1,10 @@
 """In how few blocks a word can be had, and by which heads.
 
-One head computes f g h, where f and h are read from H as they are stored, and g as the transpose of what is stored: the eight monomials
-of extended linear self-attention are this one form with none, some or all of the three constant. A factor is read directly if it is
-stored, possibly times a constant on its right, or if it is a sum of such. Everything else must be stored first, a block
-earlier. So the order of a product, and which transposes are stored, come out of one recursion over sub-words.
+One head computes f g h, where f and h are read from H as they are stored, and g as the transpose of what is stored: the
+eight monomials of extended linear self-attention are this one form with none, some or all of the three constant. A factor is
+read directly if it is stored, possibly times a constant on its right, or if it is a sum of such. Everything else must be
+stored first, a block earlier. So the order of a product, and which transposes are stored, come out of one recursion over
+sub-words.
 """
 
 import math

@@ -1,7 +1,13 @@
 """Does a compiled network converge at the rate that theory gives its algorithm?"""
 
+import io
 from dataclasses import dataclass
 
+import matplotlib
+
+matplotlib.use("agg")
+
+import matplotlib.pyplot as plt
 import numpy as np
 
 from .._compile import compile_program
@@ -64,13 +70,6 @@ def problem(condition: int, *, n: int, d: int, lam: float, seed: int) -> tuple[n
 
 def convergence_figure(found: list[Convergence]) -> bytes:
     """Distance against iterations, with the theoretical slope through the last point, as a PNG."""
-    import io
-
-    import matplotlib
-
-    matplotlib.use("agg")
-    import matplotlib.pyplot as plt
-
     figure, axes = plt.subplots(figsize=(8, 4.4), dpi=150, layout="constrained")
     for each, colour in zip(found, ("#2f6690", "#c2703d", "#3a7d44", "#7a4e9c"), strict=True):
         iterations = np.array(each.iterations)

@@ -9,4 +9,4 @@ from ._evaluate import (
     states as states,
 )
 from ._layout import Layout as Layout, lay_out as lay_out
-from ._link import Weights as Weights, link as link
+from ._link import NAMES as NAMES, Weights as Weights, link as link

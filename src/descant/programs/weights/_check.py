@@ -1,7 +1,7 @@
 """The proof that a compiled network does what its schedule says, for all inputs.
 
-It looks at the finished weights only. Which entries of H can be different from zero is known before every block: the rectangles of the
-places. From that, and from which weights are zero, follows which entries can be different from zero after the block.
+Which entries of H can be different from zero is known before every block: the rectangles of the places. From that, and
+from which of the finished weights are zero, follows which entries can be different from zero after the block.
 """
 
 import numpy as np
