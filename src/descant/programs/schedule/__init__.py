@@ -3,7 +3,8 @@
 from ._emit import emit as emit
 from ._evaluate import evaluate_schedule as evaluate_schedule
 from ._lifetimes import with_lifetimes as with_lifetimes
-from ._plan import Region as Region, Strategy as Strategy, plan as plan
+from ._plan import plan as plan
+from ._planned import Region as Region, Strategy as Strategy
 from ._steps import (
     Block as Block,
     Head as Head,

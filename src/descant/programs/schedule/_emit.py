@@ -8,7 +8,7 @@ from ..graph import Graph, Ref, Word
 from ..language import Constant
 from ._merge import merged
 from ._naming import Namer
-from ._plan import Form, PlannedLoop, Region, Store, Stretch, terms
+from ._planned import Form, PlannedLoop, Region, Store, Stretch, terms
 from ._solver import Solver, Split, trimmed
 from ._steps import Block, Head, Loop, Place, Reading, Schedule, Step, Write
 
