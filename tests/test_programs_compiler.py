@@ -11,6 +11,8 @@ import pytest
 
 from descant.programs import CompilerError, Program, compile_program, find, load
 from descant.programs._compile import choose
+from descant.programs.schedule import Head, Reading, Write
+from descant.programs.schedule._merge import merged
 from descant.programs.weights import check, link
 
 RIDGE = """
@@ -120,6 +122,36 @@ def test_depth_of_small_programs(body, blocks):
     for each, expected in zip(compiled.description.outputs, traced.evaluate(inputs).results, strict=True):
         found = h[: each.rows, each.column : each.column + each.width]
         np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
+
+
+def test_heads_that_agree_but_for_a_number_are_merged():
+    random = np.random.default_rng(0)
+    values = {place: random.standard_normal((3, 2)) for place in range(4)}
+    a, b, c, d = (Reading((3, 2), ((place, np.eye(2)),)) for place in range(4))
+
+    def total(heads):
+        found = {}
+        for head in heads:
+            weights = read(head.query) @ read(head.key).T
+            for write in head.values:
+                found[write.place] = found.get(write.place, 0) + weights @ read(write.reading)
+        return found
+
+    def read(reading):
+        return sum(values[place] @ right for place, right in reading.terms)
+
+    for second in (
+        Head(a.times(2), b.times(-3), (Write(9, d),)),  # query and key agree: the values are added
+        Head(a.times(2), b.times(-3), (Write(8, d), Write(9, c))),
+        Head(a.times(2), d, (Write(9, c.times(5)),)),  # query and value
+        Head(d, b.times(2), (Write(9, c.times(5)),)),  # key and value
+    ):
+        heads = [Head(a, b, (Write(9, c),)), second]
+        one = merged(heads)
+        assert len(one) == 1
+        for place, expected in total(heads).items():
+            np.testing.assert_allclose(total(one)[place], expected, rtol=1e-12)
+    assert len(merged([Head(a, b, (Write(9, c),)), Head(d, c, (Write(9, c),))])) == 2
 
 
 def broken(name: str):

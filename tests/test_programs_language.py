@@ -188,6 +188,12 @@ def repeats(traced) -> list[int]:
         ("for t in range(T):\n    X = X[:, 0:d]\n    w = w + X.T @ y\nreturn w", [5]),
         ("for t in range(2):\n    for k in range(T):\n        w = w + w\nreturn w", [2]),
         ("for t in range(1):\n    for k in range(T):\n        w = w + w\nreturn w", [5]),
+        # Names that swap values of different shapes: the same operation on something else each time.
+        (
+            "a = y[0:2, :]\nb = y[0:3, :]\nfor t in range(T):\n    c = a\n    a = b\n    b = c\n"
+            "    w = w + w @ a[0:1, :]\nreturn w",
+            [],
+        ),
         ("for t in range(2):\n    y = vstack([y, y])\nreturn y", []),  # grows: its shape is not the same each time
     ],
 )
