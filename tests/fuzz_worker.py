@@ -19,7 +19,7 @@ from descant.programs.weights import check, evaluate_weights, link
 from .program_texts import Written, by_numpy, spoilt, write_program
 
 TOLERANCE = 1e-10
-# Beyond this, cubic growth over a few loops leaves float64; such programs are drawn again.
+# Beyond this, cubic growth over a few loops leaves float64; such programs are not compared.
 LARGEST = 1e60
 
 tally = {"compiled": 0, "rejected": 0, "too large": 0, "ways": 0, "worst": 0.0}

@@ -89,7 +89,10 @@ def p(X: "n d", w: "d 1", *, T=3):
 """
     traced = Program.from_text(text).trace(n=5, d=3)
     inputs = {"X": problem(5, 3)["X"], "w": np.ones((3, 1))}
-    found = compile_program(Program.from_text(text), n=5, d=3).run(inputs)
+    compiled = compile_program(Program.from_text(text), n=5, d=3)
+    found = compiled.run(inputs)
+    for name, value in compiled.evaluate(inputs).items():
+        np.testing.assert_allclose(found[name], value, rtol=1e-12)
     for a, b in zip(found.values(), traced.evaluate(inputs).results, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12)
 
@@ -118,9 +121,7 @@ def test_depth_of_small_programs(body, blocks):
     traced = Program.from_text(text).trace(n=4, d=3)
     random = np.random.default_rng(0)
     inputs = {each.name: random.standard_normal(each.shape) for each in traced.inputs}
-    h = compiled.states(inputs)[-1]
-    for each, expected in zip(compiled.description.outputs, traced.evaluate(inputs).results, strict=True):
-        found = h[: each.rows, each.column : each.column + each.width]
+    for found, expected in zip(compiled.evaluate(inputs).values(), traced.evaluate(inputs).results, strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
 
 

@@ -30,7 +30,7 @@ def fuzz(kind: str, seed: int, examples: int) -> None:
 
 
 def test_random_programs():
-    fuzz("valid", SEED, 200)
+    fuzz("valid", SEED, 210)  # a few grow beyond float64 and are not compared
 
 
 def test_spoilt_programs_get_a_sentence():
@@ -41,7 +41,7 @@ def test_spoilt_programs_get_a_sentence():
 @pytest.mark.parametrize("part", range(4))
 def test_many_random_programs(part):
     """2,000 more, in four parts."""
-    fuzz("valid", SEED + 1 + part, 520)  # some grow beyond float64 and are drawn again
+    fuzz("valid", SEED + 1 + part, 520)
 
 
 @pytest.mark.slow

@@ -9,9 +9,7 @@ from descant.programs.studies import CONDITIONS, LARGEST_ERROR, SETTINGS, conver
 PAGE = Path(__file__).parent.parent / "docs" / "programs.md"
 
 
-@pytest.mark.parametrize(
-    "condition", [each if each < 1000 else pytest.param(each, marks=pytest.mark.slow) for each in CONDITIONS]
-)
+@pytest.mark.parametrize("condition", CONDITIONS)
 def test_convergence_at_the_theoretical_rate(condition):
     found = convergence(condition)
     assert found.deviation < 0.02

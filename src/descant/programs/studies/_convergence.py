@@ -16,6 +16,7 @@ CONDITIONS = (1, 10, 100, 1000)
 # The step is this fraction of 1 / lambda_max, so that there is a rate to fit at condition number 1 too.
 STEP = 0.5
 CHUNKS = 9
+LONGEST = 100
 # The first chunks are left out of the fit: until then faster modes still count.
 FITTED_FROM = 4
 
@@ -39,21 +40,23 @@ class Convergence:
 def convergence(condition: int, *, n: int = 20, d: int = 4, lam: float = 0.5, seed: int = 0) -> Convergence:
     """Ridge regression by gradient descent, compiled, on a problem whose X^T X + lam I has this condition number.
 
-    The slowest mode shrinks by 1 - eta lambda_min in each step, so log |w_T - ridge| falls with that slope. The network for a
-    chunk of steps is run again and again on its own result, which is the network for all of them.
+    The slowest mode shrinks by 1 - eta lambda_min in each step, so log |w_T - ridge| falls with that slope. A network of at most
+    100 steps is run again and again on its own result, which is the network for all of them.
     """
     x, y = problem(condition, n=n, d=d, lam=lam, seed=seed)
     gram = x.T @ x + lam * np.eye(d)
     eigenvalues = np.linalg.eigvalsh(gram)
     exact = np.linalg.solve(gram, x.T @ y)
-    eta, chunk = STEP / eigenvalues[-1], 2 * condition + 2
-    network = compile_program("ridge", n=n, d=d, eta=float(eta), lam=lam, T=chunk)
+    eta, steps = STEP / eigenvalues[-1], min(2 * condition + 2, LONGEST)
+    runs = round((2 * condition + 2) / steps)
+    network = compile_program("ridge", n=n, d=d, eta=float(eta), lam=lam, T=steps)
     w = np.zeros((d, 1))
     distances = []
     for _ in range(CHUNKS):
-        w = network.run({"X": x, "y": y, "w": w})["w"]
+        for _ in range(runs):
+            w = network.run({"X": x, "y": y, "w": w})["w"]
         distances.append(float(np.linalg.norm(w - exact)))
-    iterations = tuple(chunk * (index + 1) for index in range(CHUNKS))
+    iterations = tuple(steps * runs * (index + 1) for index in range(CHUNKS))
     slope = np.polyfit(iterations[FITTED_FROM:], np.log(distances[FITTED_FROM:]), 1)[0]
     return Convergence(condition, iterations, tuple(distances), float(slope), float(np.log1p(-eta * eigenvalues[0])))
 

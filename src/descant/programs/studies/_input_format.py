@@ -108,7 +108,7 @@ def _outcome(fixed: CompiledProgram, change: Change, h: np.ndarray) -> Outcome:
     program = Program.from_text(text)
     expected = program.trace().evaluate({"H": changed}).results[0]
     scale = float(np.abs(expected).max())
-    mended = compile_program(program).run({"H": changed})["w"]
+    mended = compile_program(program).evaluate({"H": changed})["w"]
     error = None
     if change.keeps_shape:
         found = np.asarray(fixed.network(jnp.asarray(changed)))
