@@ -51,7 +51,11 @@ class _Words:
         return tuple(heads)
 
     def _carry(self, block: Block) -> HeadText:
-        still = [write.place for write in block.carry if self._reading(write.reading) == self._name(write.place)]
+        still = [
+            write.place
+            for write in block.carry
+            if write.reading.places == {write.place} and self._reading(write.reading) == self._name(write.place)
+        ]
         kept = [self._name(place) for place in (*block.kept, *still)]
         lines = [
             f"{self._name(write.place)} ← {self._reading(write.reading)}"
