@@ -34,8 +34,9 @@ bench: $(DEV)  ## benchmarks; each prints a ratio
 docs: $(DEV)  ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-figures: reproduce  ## make the README's picture again
+figures: reproduce  ## make the pictures of the README and of the documentation again
 	cp results/heads.png docs/assets/heads.png
+	$(BIN)/python -m descant.programs.studies docs/assets
 
 clean:  ## remove .venv and everything that was built
 	rm -rf .venv site dist results .pytest_cache .ruff_cache .hypothesis

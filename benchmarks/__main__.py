@@ -2,6 +2,7 @@
 
 from . import (
     best_heads,
+    compiled_ridge,
     context_length,
     gradient_variance,
     linear_transformer,
@@ -11,7 +12,6 @@ from . import (
     time_to_loss,
 )
 
-# The last two take a quarter of an hour, and one core only.
 for benchmark in (
     context_length,
     moment_risk,
@@ -19,6 +19,8 @@ for benchmark in (
     linear_transformer,
     gradient_variance,
     papers_recipe,
+    compiled_ridge,
+    # These take a quarter of an hour; the last keeps to one core.
     time_to_loss,
     one_layer,
 ):

@@ -147,7 +147,7 @@ def token_form(model, x, y, x_query, guess) -> float:
             columns = network.blocks[0].columns
             h = np.zeros((n + 1, columns))
             h[:n, :d], h[n, :d], h[:n, d] = x, x_query, y
-            for block in network.blocks:
+            for block in network.unrolled():
                 out = np.copy(h) if block.residual else np.zeros_like(h)
                 for head in range(block.heads):
                     part = [

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         attention as attention,
         estimators as estimators,
         measure as measure,
+        programs as programs,
         runs as runs,
         tasks as tasks,
         theory as theory,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 __version__ = version("descant")
 
-_ROOMS = ("attention", "estimators", "measure", "runs", "tasks", "theory", "training")
+_ROOMS = ("attention", "estimators", "measure", "programs", "runs", "tasks", "theory", "training")
 _HOME = {
     **dict.fromkeys(("AbstractLinearPredictor", "AbstractPredictor"), "_predictor"),
     **dict.fromkeys(("Risk", "best", "risk"), "measure"),

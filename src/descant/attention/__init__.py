@@ -23,7 +23,7 @@ from ._conventions import (
     transformer_as_lsa as transformer_as_lsa,
     with_normalization as with_normalization,
 )
-from ._elsa import ELSA as ELSA, ELSABlock as ELSABlock, ELSAPredictor as ELSAPredictor
+from ._elsa import ELSA as ELSA, ELSABlock as ELSABlock, ELSAPredictor as ELSAPredictor, Repeated as Repeated
 from ._guess import (
     AbstractGuess as AbstractGuess,
     ConstantGuess as ConstantGuess,

@@ -93,26 +93,63 @@ class ELSABlock(eqx.Module):
         return h + out if self.residual else out
 
 
+class Repeated(eqx.Module):
+    """Blocks that are run `count` times with the same weights, as a scan: its cost to compile doesn't grow with the count."""
+
+    blocks: "tuple[ELSABlock | Repeated, ...]"
+    count: int = eqx.field(static=True)
+
+    def __check_init__(self):
+        _same_columns(self.blocks)
+        _check.size("count", self.count)
+
+    @property
+    def columns(self) -> int:
+        """Columns of the input."""
+        return self.blocks[0].columns
+
+    def __call__(self, h: Float[Array, "r c"]) -> Float[Array, "r c"]:
+        """All blocks, again and again."""
+        return jax.lax.scan(lambda h, _: (_run(self.blocks, h), None), h, None, length=self.count)[0]
+
+
 class ELSA(eqx.Module):
     """Blocks one after the other. A network without biases takes inputs of any number of rows."""
 
-    blocks: tuple[ELSABlock, ...]
+    blocks: tuple[ELSABlock | Repeated, ...]
 
-    def __init__(self, blocks: Sequence[ELSABlock]):
+    def __init__(self, blocks: Sequence[ELSABlock | Repeated]):
         self.blocks = tuple(blocks)
 
     def __check_init__(self):
-        if not self.blocks:
-            raise ValueError("blocks is empty; expected at least one block.")
-        columns = {block.columns for block in self.blocks}
-        if len(columns) > 1:
-            raise ValueError(f"the blocks have {sorted(columns)} columns; expected the same number in all of them.")
+        _same_columns(self.blocks)
+
+    def unrolled(self) -> tuple[ELSABlock, ...]:
+        """Every block as often as it is run."""
+        return _unrolled(self.blocks)
 
     def __call__(self, h: Float[Array, "r c"]) -> Float[Array, "r c"]:
         """All blocks."""
-        for block in self.blocks:
-            h = block(h)
-        return h
+        return _run(self.blocks, h)
+
+
+def _same_columns(blocks: Sequence[ELSABlock | Repeated]) -> None:
+    if not blocks:
+        raise ValueError("blocks is empty; expected at least one block.")
+    columns = {block.columns for block in blocks}
+    if len(columns) > 1:
+        raise ValueError(f"the blocks have {sorted(columns)} columns; expected the same number in all of them.")
+
+
+def _unrolled(blocks: Sequence[ELSABlock | Repeated]) -> tuple[ELSABlock, ...]:
+    parts = ((block,) if isinstance(block, ELSABlock) else _unrolled(block.blocks) * block.count for block in blocks)
+    return tuple(each for part in parts for each in part)
+
+
+def _run(blocks: Sequence[ELSABlock | Repeated], h: Array) -> Array:
+    for block in blocks:
+        h = block(h)
+    return h
 
 
 class ELSAPredictor(AbstractPredictor):

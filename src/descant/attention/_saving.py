@@ -19,7 +19,7 @@ import safetensors.numpy
 
 from .. import _check
 from .._disk import write_whole
-from ._elsa import ELSA, ELSABlock, ELSAPredictor
+from ._elsa import ELSA, ELSABlock, ELSAPredictor, Repeated
 from ._guess import AbstractGuess, ConstantGuess, GivenGuess, LinearGuess, NoGuess
 from ._linear_transformer import Diag, FreeDiag, Full, GDPlusPlusTransformer
 from ._lsa import LSA
@@ -34,7 +34,7 @@ KINDS: dict[str, type[eqx.Module]] = {
         *(NoGuess, LinearGuess, ConstantGuess, GivenGuess),
         *(LSA, LTB, MergedLTB),
         *(Full, Diag, FreeDiag, GDPlusPlusTransformer),
-        *(ELSA, ELSABlock, ELSAPredictor, SoftmaxTransformer),
+        *(ELSA, ELSABlock, Repeated, ELSAPredictor, SoftmaxTransformer),
     )
 }
 # Kinds that are described by the arguments they are made from, because their parts are not ours.

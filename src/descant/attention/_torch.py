@@ -51,9 +51,9 @@ def to_torch(model: eqx.Module, d: int | None = None) -> "torch.nn.Module":
         case ELSAPredictor(network=network):
             blocks = [
                 {name: _numpy(getattr(block, name)) for name in ("w1", "w2", "w3", "b1", "b2", "b3")}
-                for block in network.blocks
+                for block in network.unrolled()
             ]
-            return modules.ELSA(blocks, [block.residual for block in network.blocks], network.blocks[0].columns)
+            return modules.ELSA(blocks, [block.residual for block in network.unrolled()], network.blocks[0].columns)
         case SoftmaxTransformer():
             return modules.Softmax(
                 jax.tree.map(np.asarray, eqx.filter(model, eqx.is_array)), model, *_guess(model.guess)

@@ -8,6 +8,7 @@ from pathlib import Path
 from cyclopts import App, CycloptsError
 
 from .. import __version__
+from ._programs import compile_command, programs_command, run_command
 from ._reproduce import reproduce
 from ._risk import risk
 from ._runs import app as runs
@@ -26,6 +27,9 @@ app.command(train)
 app.command(evaluate, name="eval")
 app.command(runs)
 app.command(table1)
+app.command(compile_command, name="compile")
+app.command(run_command, name="run")
+app.command(programs_command, name="programs")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

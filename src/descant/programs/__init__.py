@@ -1,0 +1,24 @@
+"""Matrix programs: a compiler from matrix algebra to extended linear self-attention."""
+
+from .. import _precision as _precision
+from ._compile import Candidate as Candidate, choose as choose, compile_program as compile_program
+from ._compiled import CompiledProgram as CompiledProgram, Sizes as Sizes, load as load
+from ._description import (
+    BlockText as BlockText,
+    Description as Description,
+    HeadText as HeadText,
+    Rectangle as Rectangle,
+)
+from ._library import find as find, library as library
+from .language import (
+    Program as Program,
+    ProgramError as ProgramError,
+    constant as constant,
+    eye as eye,
+    hstack as hstack,
+    ones as ones,
+    program as program,
+    vstack as vstack,
+    zeros as zeros,
+)
+from .weights import CompilerError as CompilerError

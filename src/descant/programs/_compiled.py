@@ -1,0 +1,215 @@
+"""The result: a network of extended linear self-attention with names, to run, to look into, to keep and to train on."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from .._disk import write_whole
+from ..attention import ELSA, load as load_model, to_bytes
+from ._description import Description, Rectangle
+from ._network import flat_blocks
+
+WEIGHTS, PROGRAM = "network.safetensors", "program.json"
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large a network is. Blocks and heads count every run, parameters and non-zeros every shared weight once."""
+
+    rows: int
+    columns: int
+    blocks: int
+    heads: int
+    parameters: int
+    nonzeros: int
+    distinct_blocks: int
+    distinct_heads: int
+
+
+class CompiledProgram(eqx.Module):
+    """A compiled program.
+
+    `network` is an ordinary module whose weights can be trained further; `run` takes and gives arrays by name; calling
+    it does the same without checks, inside of JAX transformations.
+
+    >>> from descant.programs import compile_program
+    >>> series = compile_program("neumann", n=1, k=1, T=3)
+    >>> series.run({"A": [[0.5]], "B": [[1.0]]})["S"].tolist()
+    [[1.875]]
+    """
+
+    network: ELSA
+    description: Description = eqx.field(static=True)
+
+    def embed(self, inputs: Mapping[str, Array]) -> Float[Array, "r c"]:
+        """H before the first block: the inputs, simply listed; what is not given is zero."""
+        h = jnp.zeros((self.description.rows, self.description.columns))
+        for each in self.description.inputs:
+            if each.name in inputs and each.column >= 0:
+                value = jnp.asarray(inputs[each.name], h.dtype)
+                h = h.at[: each.rows, each.column : each.column + each.width].set(value)
+        return h
+
+    def read(self, h: Float[Array, "r c"]) -> dict[str, Float[Array, "p q"]]:
+        """The outputs in the last H."""
+        return {each.name: _part(h, each) for each in self.description.outputs}
+
+    def __call__(self, inputs: Mapping[str, Array]) -> dict[str, Float[Array, "p q"]]:
+        """Embed, run, read."""
+        return self.read(self.network(self.embed(inputs)))
+
+    def run(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Run on arrays by parameter name; optional ones may be left out. The outputs by name."""
+        found = _jitted(self, {name: jnp.asarray(value) for name, value in self.checked(inputs).items()})
+        # In the order of the return statement; JAX sorts dictionaries by name.
+        return {each.name: np.asarray(found[each.name]) for each in self.description.outputs}
+
+    def checked(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Arrays of the right names, shapes and kind, or a sentence that says what is wrong."""
+        known = {each.name: each for each in self.description.inputs}
+        for name in inputs:
+            if name not in known:
+                raise ValueError(
+                    f"inputs has {name!r}; {self.description.program} takes {', '.join(known) or 'nothing'}."
+                )
+        found = {}
+        for name, each in known.items():
+            if name not in inputs:
+                if not each.optional:
+                    raise ValueError(f"inputs lacks {name}; expected a matrix of shape {(each.rows, each.width)}.")
+                found[name] = np.zeros((each.rows, each.width))
+                continue
+            found[name] = _array(name, inputs[name], each)
+        return found
+
+    def states(self, inputs: Mapping[str, Any]) -> list[np.ndarray]:
+        """H before the first block and after each one, repeats included."""
+        h = np.asarray(self.embed({k: jnp.asarray(v) for k, v in self.checked(inputs).items()}))
+        found = [h]
+        for block in self.network.unrolled():
+            parts = (
+                tuple(np.asarray(a[k]) for a in (block.w1, block.w2, block.w3, block.b1, block.b2, block.b3))  # type: ignore
+                for k in range(block.heads)
+            )
+            h = sum(
+                ((h @ w3 + b3) @ ((h @ w1 + b1).T @ (h @ w2 + b2)) for w1, w2, w3, b1, b2, b3 in parts),
+                np.zeros_like(h),
+            )
+            found.append(h)
+        return found
+
+    def evaluate(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """What `run` gives, block by block in NumPy: slower to run, but nothing is compiled for it first."""
+        h = self.states(inputs)[-1]
+        return {each.name: h[: each.rows, each.column : each.column + each.width] for each in self.description.outputs}
+
+    def magnitudes(self, inputs: Mapping[str, Any]) -> list[float]:
+        """The largest entry of each H: there is no normalisation, so a diverging program shows here."""
+        return [float(np.abs(h).max()) for h in self.states(inputs)]
+
+    @property
+    def sizes(self) -> Sizes:
+        """Rows, columns, blocks, heads, parameters, non-zeros."""
+        distinct, run = list(flat_blocks(self.network.blocks)), self.network.unrolled()
+        leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(distinct)]
+        return Sizes(
+            self.description.rows,
+            self.description.columns,
+            len(run),
+            sum(block.heads for block in run),
+            sum(leaf.size for leaf in leaves),
+            sum(int(np.count_nonzero(leaf)) for leaf in leaves),
+            len(distinct),
+            sum(block.heads for block in distinct),
+        )
+
+    def explain(self) -> str:
+        """The network in words."""
+        from .explain import in_words  # noqa: PLC0415, it knows this class
+
+        return in_words(self)
+
+    def svg(self) -> str:
+        """The network as a picture."""
+        from .explain import as_svg  # noqa: PLC0415, it knows this class
+
+        return as_svg(self)
+
+    def html(self) -> str:
+        """The picture and the words as one page, which needs nothing else."""
+        from .explain import as_html  # noqa: PLC0415, it knows this class
+
+        return as_html(self)
+
+    def save(self, folder: str | Path) -> None:
+        """Write weights (safetensors) and description (JSON) into a folder; the description last, with their digest."""
+        folder, weights = Path(folder), to_bytes(self.network)
+        write_whole(folder / WEIGHTS, weights)
+        write_whole(folder / PROGRAM, self.description.as_json(hashlib.sha256(weights).hexdigest()))
+
+
+def load(folder: str | Path) -> CompiledProgram:
+    """Read a program that was saved; anything unexpected is a `ValueError` that says what and where."""
+    folder = Path(folder)
+    try:
+        text, weights = (folder / PROGRAM).read_text(), (folder / WEIGHTS).read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise ValueError(
+            f"{folder} holds no compiled program; `descant compile ... --out {folder}` makes one."
+        ) from None
+    try:
+        description, digest = Description.from_json(json.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{folder / PROGRAM}: {error}") from None
+    if hashlib.sha256(weights).hexdigest() != digest:
+        raise ValueError(f"{folder / WEIGHTS} is not the file that {PROGRAM} was written for; compile it again.")
+    network = load_model(folder / WEIGHTS)
+    if not isinstance(network, ELSA):
+        raise ValueError(f"{folder / WEIGHTS} holds no ELSA network.")
+    _check_fit(network, description, folder)
+    return CompiledProgram(network, description)
+
+
+def _check_fit(network: ELSA, description: Description, folder: Path) -> None:
+    """Weights and description must speak of the same H."""
+    shape = (description.rows, description.columns)
+    for block in flat_blocks(network.blocks):
+        if block.b1 is None or block.b2 is None or block.b3 is None or block.b1.shape[1:] != shape:
+            raise ValueError(f"{folder}: the weights are not for an H of {shape[0]} x {shape[1]}.")
+    if len(list(flat_blocks(network.blocks))) != len(description.blocks):
+        raise ValueError(f"{folder}: the description is of {len(description.blocks)} blocks, the weights have others.")
+    for each in (*description.inputs, *description.outputs):
+        fits = each.rows <= shape[0] and each.column + each.width <= shape[1] and min(each.rows, each.width) > 0
+        if not fits or each.column < -1:
+            raise ValueError(f"{folder}: {each.name} does not lie in H.")
+
+
+@eqx.filter_jit
+def _jitted(compiled: CompiledProgram, inputs: dict[str, Array]) -> dict[str, Array]:
+    return compiled(inputs)
+
+
+def _part(h: Array, each: Rectangle) -> Array:
+    return h[: each.rows, each.column : each.column + each.width]
+
+
+def _array(name: str, value: Any, each: Rectangle) -> np.ndarray:
+    array = np.asarray(value)
+    expected = (each.rows, each.width)
+    if array.dtype.kind not in "fiu":
+        raise ValueError(f"{name} has entries of type {array.dtype}; expected real numbers.")
+    if array.shape != expected:
+        column = " A vector is a matrix with one column." if array.ndim == 1 else ""
+        raise ValueError(f"{name} has shape {array.shape}; expected {expected}, for which it was compiled.{column}")
+    if not np.all(np.isfinite(array)):
+        raise ValueError(f"{name} holds NaN or infinity; expected finite numbers.")
+    return array.astype(float)

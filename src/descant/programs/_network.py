@@ -1,0 +1,47 @@
+"""Weights as the attention room's own layers."""
+
+from collections.abc import Iterator
+
+import jax.numpy as jnp
+
+from ..attention import ELSA, ELSABlock, Repeated
+from .schedule import Block, Step
+from .weights import NAMES, Weights
+
+
+def assemble(steps: tuple[Step, ...], weights: list[Weights]) -> ELSA:
+    """A stack of blocks in which loops are repeats with shared weights."""
+    return ELSA(_layers(steps, iter(weights)))
+
+
+def _layers(steps: tuple[Step, ...], weights: Iterator[Weights]) -> tuple[ELSABlock | Repeated, ...]:
+    found: list[ELSABlock | Repeated] = []
+    for step in steps:
+        if isinstance(step, Block):
+            arrays = next(weights)
+            w1, w2, w3, b1, b2, b3 = (jnp.asarray(arrays[name]) for name in NAMES)
+            found.append(ELSABlock(w1, w2, w3, b1, b2, b3))
+        else:
+            found.append(Repeated(_layers(step.body, weights), step.count))
+    return tuple(found)
+
+
+def flat_blocks(layers: tuple[ELSABlock | Repeated, ...]) -> Iterator[ELSABlock]:
+    """Every block once."""
+    for layer in layers:
+        if isinstance(layer, ELSABlock):
+            yield layer
+        else:
+            yield from flat_blocks(layer.blocks)
+
+
+def run_order(layers: tuple[ELSABlock | Repeated, ...], first: int = 0) -> Iterator[int]:
+    """Numbers of blocks in the order in which they run, repeats included."""
+    for layer in layers:
+        if isinstance(layer, ELSABlock):
+            yield first
+            first += 1
+        else:
+            for _ in range(layer.count):
+                yield from run_order(layer.blocks, first)
+            first += len(list(flat_blocks(layer.blocks)))

@@ -1,0 +1,193 @@
+"""From instructions to the graph: names disappear, equal expressions become one, products become words."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from ..language import Body, Constant, Instruction, Traced
+from ._graph import Graph, Loop, Node
+from ._words import Ref, Shape, Sum, Word, identity_multiple, joined, total, with_constants
+
+# Words longer than this become nodes of their own: choosing the order of a product takes the fourth power of its length.
+LONGEST_WORD = 9
+# How many words two sums may have when they are multiplied out.
+MOST_WORDS = 12
+# Sums of more words than this become nodes: in a loop that is written out they would grow with every iteration.
+LONGEST_SUM = 5
+
+
+def build(traced: Traced, *, expand: bool) -> Graph:
+    """The graph of a program.
+
+    With `expand`, small sums in loops are multiplied out, X^T (X w - y) to X^T X w - X^T y, so that what the loop does not
+    change can be taken out of it; without, a factor that is a sum stays one value.
+    """
+    return _Builder(expand).build(traced)
+
+
+class _Builder:
+    def __init__(self, expand: bool):
+        self.expand, self.graph = expand, Graph()
+
+    def build(self, traced: Traced) -> Graph:
+        graph = self.graph
+        for each in traced.inputs:
+            graph.inputs[each.name] = graph.add(Node("input", each.shape, 0, each.name))
+        values = self._body(traced.body, [], 0)
+        graph.outputs = list(zip(traced.outputs, values, strict=True))
+        return graph
+
+    def _body(self, body: Body, parameters: list[Sum], depth: int) -> list[Sum]:
+        values: list = []
+        for instruction in body.instructions:
+            operands = [values[place] for place in instruction.operands]
+            if instruction.op == "repeat":
+                values.append(self._loop(instruction, operands, depth))
+                continue
+            value = parameters[instruction.attribute] if instruction.op == "parameter" else None
+            value = value or self._apply(instruction, operands)
+            self._name(value, instruction.name)
+            if len(value.words) > LONGEST_SUM:
+                value = Sum(value.shape, {self.graph.node_of(value): 1.0})
+            values.append(value)
+        return [values[place] for place in body.results]
+
+    def _apply(self, instruction: Instruction, operands: list) -> Sum:
+        shape, attribute = instruction.shape, instruction.attribute
+        match instruction.op:
+            case "input":
+                return self._reference(self.graph.inputs[attribute], shape)
+            case "constant":
+                return total(shape, [((attribute,), 1.0)])
+            case "add":
+                return total(shape, [*operands[0].words.items(), *operands[1].words.items()])
+            case "subtract":
+                return total(shape, [*operands[0].words.items(), *_scaled(operands[1], -1.0)])
+            case "scale":
+                return total(shape, _scaled(operands[0], attribute))
+            case "transpose":
+                return self.graph.transposed_sum(operands[0])
+            case "multiply":
+                return self._product(operands[0], operands[1])
+            case "hstack" | "vstack":
+                return self._stacked(shape, operands, instruction.op == "hstack")
+            case "slice":
+                top, bottom, left, right = attribute
+                rows, columns = operands[0].shape
+                return _between(shape, np.eye(rows)[top:bottom], operands[0], np.eye(columns)[:, left:right])
+            case "result":
+                return operands[0][attribute]
+        raise AssertionError(f"no such operation: {instruction.op}")
+
+    def _loop(self, instruction: Instruction, operands: list[Sum], depth: int) -> list[Sum]:
+        graph, repeat = self.graph, instruction.attribute
+        starts, outside = operands[: repeat.carried], operands[repeat.carried :]
+        # Inner loops come before this one in the list, so its number is only known afterwards.
+        carried = [
+            graph.add(Node("carried", start.shape, depth + 1, name))
+            for start, name in zip(starts, repeat.names, strict=True)
+        ]
+        parameters = [self._reference(place, graph.nodes[place].shape) for place in carried]
+        before = len(graph.loops)
+        nexts = self._body(repeat.body, parameters + outside, depth + 1)
+        number = len(graph.loops)
+        for inner in graph.loops[before:]:
+            if inner.parent is None:
+                inner.parent = number
+        results = []
+        for index, (place, name) in enumerate(zip(carried, repeat.names, strict=True)):
+            shape = graph.nodes[place].shape
+            graph.nodes[place] = replace(graph.nodes[place], loop=number, index=index)
+            results.append(graph.add(Node("result", shape, depth, name, loop=number, index=index)))
+        graph.loops.append(Loop(repeat.count, depth + 1, carried, starts, nexts, results))
+        return [self._reference(place, graph.nodes[place].shape) for place in results]
+
+    def _product(self, left: Sum, right: Sum) -> Sum:
+        shape = (left.shape[0], right.shape[1])
+        if all(isinstance(word[0], Constant) and len(word) == 1 for word in left.words):
+            return _between(shape, _array(left), right, None)
+        if all(isinstance(word[0], Constant) and len(word) == 1 for word in right.words):
+            return _between(shape, None, left, _array(right))
+        # c I in a factor is a multiple of the other one: not a part of the product. But a factor that changes in fewer loops
+        # than the other stays whole, because it will be stored before the loop as it is.
+        depths = self.graph.depth(left), self.graph.depth(right)
+        left, first = _without_identity(left) if depths[0] >= depths[1] else (left, 0.0)
+        right, second = _without_identity(right) if depths[1] >= depths[0] else (right, 0.0)
+        parts = [*self._multiplied(left, right)]
+        for multiple, other in ((first, right), (second, left)):
+            if multiple:
+                parts += _scaled(other, multiple)
+        if first * second:
+            parts.append(((Constant(first * second * np.eye(shape[0])),), 1.0))
+        return total(shape, parts)
+
+    def _multiplied(self, left: Sum, right: Sum) -> Iterable[tuple[Word, float]]:
+        longest = max(len(w) for w in left.words) + max(len(w) for w in right.words)
+        # Only a factor that a loop changes is multiplied out, with one that it does not change. Multiplying out everything would
+        # turn stable recurrences into powers of matrices.
+        depths = self.graph.depth(left), self.graph.depth(right)
+        small = len(left.words) * len(right.words) <= MOST_WORDS and longest <= LONGEST_WORD
+        expand = self.expand and small
+        lefts = list(left.words.items()) if expand and depths[0] > depths[1] else [self._factor(left)]
+        rights = list(right.words.items()) if expand and depths[1] > depths[0] else [self._factor(right)]
+        if len(lefts) == len(rights) == 1 and len(lefts[0][0]) + len(rights[0][0]) > LONGEST_WORD:
+            lefts, rights = ([(self.graph.node_of(side, longest=1), 1.0)] for side in (left, right))
+        for word, factor in lefts:
+            for other, more in rights:
+                found = joined(word, other)
+                if found is not None:
+                    yield found[0], factor * more * found[1]
+
+    def _factor(self, value: Sum) -> tuple[Word, float]:
+        """A sum as one factor of a product: its only word, or a node for it."""
+        if len(value.words) == 1:
+            return next(iter(value.words.items()))
+        return self.graph.node_of(value), 1.0
+
+    def _stacked(self, shape: Shape, operands: list[Sum], side_by_side: bool) -> Sum:
+        parts, start = [], 0
+        for operand in operands:
+            size = operand.shape[1 if side_by_side else 0]
+            place = np.eye(shape[1 if side_by_side else 0])[start : start + size]
+            start += size
+            placed = _between(shape, None if side_by_side else place.T, operand, place if side_by_side else None)
+            parts += placed.words.items()
+        return total(shape, parts)
+
+    def _reference(self, place: int, shape: Shape) -> Sum:
+        return Sum(shape, {(Ref(place),): 1.0})
+
+    def _name(self, value: Sum, name: str | None) -> None:
+        """Remember what the program calls a value, for people to read."""
+        word = value.single()
+        if name and word is not None and len(word) > 1:
+            self.graph.names.setdefault(word, name)
+        elif name and word is None and len(value.words) > 0:
+            self.graph.sum_names.setdefault(value.key, name)
+
+
+def _scaled(value: Sum, factor: float) -> list[tuple[Word, float]]:
+    return [(word, factor * each) for word, each in value.words.items()]
+
+
+def _between(shape: Shape, left: np.ndarray | None, value: Sum, right: np.ndarray | None) -> Sum:
+    """left @ value @ right, word by word."""
+    parts = []
+    for word, factor in value.words.items():
+        found = with_constants(left, word, right)
+        if found is not None:
+            parts.append((found[0], factor * found[1]))
+    return total(shape, parts)
+
+
+def _array(value: Sum) -> np.ndarray:
+    constant = value.constant
+    return np.zeros(value.shape) if constant is None else constant
+
+
+def _without_identity(value: Sum) -> tuple[Sum, float]:
+    """A sum without the multiple of the identity in it, and that multiple."""
+    constant = value.constant
+    multiple = None if constant is None else identity_multiple(constant)
+    return (value, 0.0) if multiple is None else (value.without_constant(), multiple)

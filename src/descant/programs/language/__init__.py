@@ -1,0 +1,21 @@
+"""The language: text and decorated functions, checked and recorded as straight-line code with repeats."""
+
+from ._errors import Position as Position, ProgramError as ProgramError
+from ._evaluate import Evaluation as Evaluation, evaluate as evaluate
+from ._instructions import (
+    Body as Body,
+    Constant as Constant,
+    Instruction as Instruction,
+    Repeat as Repeat,
+)
+from ._matrix import (
+    Matrix as Matrix,
+    constant as constant,
+    eye as eye,
+    hstack as hstack,
+    ones as ones,
+    vstack as vstack,
+    zeros as zeros,
+)
+from ._program import Input as Input, Program as Program, Traced as Traced, program as program
+from ._signature import Parameter as Parameter, Signature as Signature

@@ -1,0 +1,75 @@
+"""The first level of a program: straight-line code on matrices of known shape, with repeats.
+
+An instruction names its operands by their place in the list. Front ends record such a list; the interpreter of this
+level is `evaluate`; the graph of the next level is built from it.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ._errors import Position
+
+Shape = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A matrix known when compiling, compared by value."""
+
+    array: np.ndarray
+
+    @cached_property
+    def _key(self) -> tuple[Shape, bytes]:
+        return (self.array.shape[0], self.array.shape[1]), self.array.tobytes()
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self._key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Constant) and self._key == other._key)
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One operation.
+
+    `op` and `attribute` are: input (its name), constant (a `Constant`), add, subtract, multiply, transpose, scale (the
+    number), hstack, vstack, slice (first and last row, first and last column, ends excluded), parameter (its place; in
+    the body of a repeat), repeat (a `Repeat`), result (which one, of a repeat).
+    """
+
+    op: str
+    operands: tuple[int, ...]
+    shape: Shape
+    attribute: Any = None
+    name: str | None = field(default=None, compare=False)
+    position: Position | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Body:
+    """Instructions in order, and which of them are the results."""
+
+    instructions: tuple[Instruction, ...]
+    results: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """A body that is run `count` times. Its parameters are the carried values, then values from outside.
+
+    The repeat's operands are in the same order: the carried values' starts, then the values from outside. The body's
+    results are the carried values after one run.
+    """
+
+    count: int
+    carried: int
+    body: Body
+    names: tuple[str, ...] = field(default=(), compare=False)

@@ -1,0 +1,133 @@
+"""Programs as files: parsed with `ast`, checked against a white list, never executed."""
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ._errors import Position, ProgramError
+from ._execute import Executor
+from ._front_end import assigned_names, returned_names
+from ._matrix import Matrix
+from ._scalars import NUMBERS, OPERATORS, calculate
+from ._signature import Parameter, Signature
+from ._trace import Trace
+from ._whitelist import check_function, position_of
+
+HEADER = 'def ridge(X: "n d", y: "n 1", w: "d 1" = 0, *, eta=0.1):'
+
+
+@dataclass(frozen=True)
+class TextFrontEnd:
+    """A checked syntax tree."""
+
+    function: ast.FunctionDef
+    origin: str
+
+    def start(self, settings: Mapping[str, Any]) -> tuple[Trace, Executor]:
+        """An executor, with the numbers that the text may name."""
+        executor = Executor({**NUMBERS, **settings})
+        return executor.trace, executor
+
+    def finish(self, state: Executor, matrices: Mapping[str, Matrix], settings: Mapping[str, Any]) -> list[Any]:
+        """Walk through the statements."""
+        del settings
+        state.names |= matrices
+        body = self.function.body
+        return state.run(body[1:] if isinstance(body[0], ast.Expr) else body)
+
+    def names(self) -> tuple[dict[Position, str], list[str | None]]:
+        """As the text has them."""
+        final = self.function.body[-1]
+        assert isinstance(final, ast.Return)
+        return assigned_names(self.function), returned_names(final.value)
+
+
+def read_text(text: str, origin: str) -> tuple[Signature, TextFrontEnd, str]:
+    """Parse and check a file's text: its signature, its front end, its docstring."""
+    try:
+        function, doc = _the_function(_parsed(text))
+        check_function(function)
+        signature = _signature(function)
+    except ProgramError as error:
+        raise error.located(None, origin) from None
+    except RecursionError:
+        raise ProgramError("the program is nested too deeply", "give parts of it names", origin=origin) from None
+    return signature, TextFrontEnd(function, origin), doc
+
+
+def _parsed(text: str) -> ast.Module:
+    try:
+        return ast.parse(text)
+    except SyntaxError as error:
+        line, column = error.lineno or 1, error.offset or 1
+        place = Position(line, column, line, column)
+        raise ProgramError(f"the text is no Python: {error.msg}", f"a program begins like {HEADER}", place) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise ProgramError(f"the text can't be parsed: {error}") from None
+
+
+def _the_function(module: ast.Module) -> tuple[ast.FunctionDef, str]:
+    functions = []
+    for node in module.body:
+        match node:
+            case ast.FunctionDef():
+                functions.append(node)
+            case ast.Expr(value=ast.Constant(value=str())):
+                pass
+            case ast.ImportFrom(module="descant.programs", level=0):
+                pass  # so that the same file is a Python module too
+            case _:
+                raise ProgramError(
+                    "only one function, a docstring and `from descant.programs import ...` may stand in a program",
+                    "move the rest elsewhere",
+                    position_of(node),
+                )
+    if len(functions) != 1:
+        raise ProgramError(f"the text has {len(functions)} functions", f"expected one, such as {HEADER}")
+    function = functions[0]
+    for decorator in function.decorator_list:
+        if not (isinstance(decorator, ast.Name) and decorator.id == "program"):
+            raise ProgramError("a decorator other than @program", "leave it out", position_of(decorator))
+    return function, ast.get_docstring(function) or ast.get_docstring(module) or ""
+
+
+def _signature(function: ast.FunctionDef) -> Signature:
+    arguments = function.args
+    if arguments.vararg or arguments.kwarg:
+        raise ProgramError("parameters with * or **", "name every parameter", position_of(function))
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
+    parameters = []
+    for argument, default in zip(positional, [*defaults, *arguments.defaults], strict=True):
+        place = position_of(argument)
+        if default is not None and not (isinstance(default, ast.Constant) and default.value == 0):
+            raise ProgramError(
+                f"the matrix {argument.arg} has a default other than 0",
+                "`= 0` marks state that starts at zero; scalars stand after a *",
+                place,
+            )
+        sizes = argument.annotation.value if isinstance(argument.annotation, ast.Constant) else None
+        try:
+            parameters.append(Parameter.read(argument.arg, sizes, default is not None, place))
+        except ProgramError as error:
+            raise error.located(place, "program") from None
+    scalars = {}
+    for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if default is None:
+            raise ProgramError(
+                f"the scalar {argument.arg} has no default", f"write {argument.arg}=0.1", position_of(argument)
+            )
+        scalars[argument.arg] = _number(default)
+    return Signature(function.name, tuple(parameters), scalars)
+
+
+def _number(node: ast.expr) -> int | float:
+    match node:
+        case ast.Constant(value=value) if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_number(operand)
+        case ast.BinOp(left=left, op=op, right=right) if not isinstance(op, ast.MatMult):
+            return calculate(OPERATORS[type(op)], _number(left), _number(right))
+    raise ProgramError("a scalar's default is no number", "write a number, such as eta=0.1", position_of(node))

@@ -1,0 +1,78 @@
+"""What a plan is made of."""
+
+from dataclasses import dataclass, field
+
+from ..graph import Sum, Word
+from ._solver import Solver, Split, trimmed
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """Choices of the planner.
+
+    `hoist`: take out of a loop what it does not change. `both`: a loop may carry a value and its transpose. `eager`:
+    products that are needed after a loop are stored before it, where they take fewer columns than their factors.
+    """
+
+    hoist: bool = True
+    both: bool = False
+    eager: bool = False
+
+
+@dataclass(frozen=True)
+class Form:
+    """A carried value as it is stored: which one, and whether transposed."""
+
+    index: int
+    transposed: bool
+
+
+@dataclass(frozen=True)
+class Store:
+    """Compute a sum into H: a word, or the value of a loop's form, into the place that the loop has for it."""
+
+    value: Sum
+    word: Word | None = None
+    slot: "tuple[int, Form] | None" = None
+
+
+@dataclass
+class Stretch:
+    """Blocks one after the other, each a list of what it stores."""
+
+    blocks: list[list[Store]]
+    solver: Solver
+
+
+@dataclass
+class PlannedLoop:
+    """A loop: its forms in order, the words that take their places over without a copy, and its body."""
+
+    number: int
+    forms: list[Form]
+    renamed: dict[Form, Word]
+    body: "Region"
+
+
+@dataclass
+class Region:
+    """A program, or the body of a loop, and what it wants from outside."""
+
+    items: list[Stretch | PlannedLoop] = field(default_factory=list)
+    wanted: dict[Word, None] = field(default_factory=dict)
+    read_forms: set[Form] = field(default_factory=set)
+
+
+def terms(solver: Solver, store: Store) -> list[tuple[Split, float]]:
+    """The heads that a store takes, with their coefficients."""
+    value = store.value
+    if store.word is not None:
+        if solver.transposes(store.word):
+            return [(Split((), store.word, ()), 1.0)]
+        definition = solver.definition(store.word)
+        if definition is None:
+            split = solver.base(store.word)[1]
+            assert split is not None, "the word is stored already"
+            return [(split, 1.0)]
+        value = definition
+    return [(solver.term(word)[1], factor) for word, factor in value.words.items() if trimmed(word)]

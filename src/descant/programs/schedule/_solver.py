@@ -1,0 +1,184 @@
+"""In how few blocks a word can be had, and by which heads.
+
+One head computes f g h, where f and h are read from H as they are stored, and g as the transpose of what is stored: the
+eight monomials of extended linear self-attention are this one form with none, some or all of the three constant. A factor is
+read directly if it is stored, possibly times a constant on its right, or if it is a sum of such. Everything else must be
+stored first, a block earlier. So the order of a product, and which transposes are stored, come out of one recursion over
+sub-words.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..graph import Graph, Ref, Sum, Word
+from ..language import Constant
+
+# In units of one column of H; what decides is the number of blocks, this only breaks ties.
+HEAD_COST = 5.0
+# A sum that would be read from more places than this is stored instead: in a long chain of sums nothing would ever be free.
+MOST_PLACES = 6
+
+
+@dataclass(frozen=True, order=True)
+class Price:
+    """Blocks first, then columns and heads."""
+
+    time: float
+    cost: float
+
+    def __add__(self, other: "Price") -> "Price":
+        return Price(max(self.time, other.time), self.cost + other.cost)
+
+
+FREE = Price(0, 0.0)
+NEVER = Price(math.inf, math.inf)
+
+
+@dataclass(frozen=True)
+class Split:
+    """A word as one head: f, g and h. If g and h are empty, f is a direct reading: H times a constant."""
+
+    f: Word
+    g: Word
+    h: Word
+
+    @property
+    def direct(self) -> bool:
+        """Whether no head of its own is needed: the head that carries can do it."""
+        return not self.g and not self.h
+
+
+def trimmed(word: Word) -> Word:
+    """Without the constant at its right end."""
+    return word[:-1] if word and isinstance(word[-1], Constant) else word
+
+
+class Solver:
+    """Prices of words, given what is stored when the first block begins."""
+
+    def __init__(self, graph: Graph, stored: Callable[[Word], bool], nodes: list[int]):
+        self.graph, self.stored = graph, stored
+        self._base: dict[Word, tuple[float, Split | None]] = {}
+        self._term: dict[Word, tuple[Price, Split]] = {}
+        self._read: dict[Word, Price] = {}
+        self._stored_words: dict[Word, tuple[Word, ...]] = {}
+        # Nodes in order, so that a long chain of them is no deep recursion.
+        for node in nodes:
+            if graph.nodes[node].sum is not None:
+                for word in ((Ref(node),), graph.transposed((Ref(node),))):
+                    self.store(word)
+
+    def store(self, word: Word) -> Price:
+        """When a word can be in H, computed or transposed; its columns, and if it is not there yet, again and a head."""
+        time, width = min(self.base(word)[0], self._transposition(word)), self._width(word)
+        return Price(time, width if self.stored(word) else 2 * width + HEAD_COST)
+
+    def transposes(self, word: Word) -> bool:
+        """Whether a word is best had by transposing its transpose."""
+        return self._transposition(word) < self.base(word)[0]
+
+    def _transposition(self, word: Word) -> float:
+        return self.base(self.graph.transposed(word))[0] + 1
+
+    def base(self, word: Word) -> tuple[float, Split | None]:
+        """When a word can be in H, but not by transposing it as a whole; and by which split, if by one."""
+        if word not in self._base:
+            self._base[word] = self._computed(word)
+        return self._base[word]
+
+    def _computed(self, word: Word) -> tuple[float, Split | None]:
+        if self.stored(word):
+            return 0, None
+        if len(word) == 1:
+            definition = self.definition(word)
+            return (math.inf if definition is None else self.total(definition).time), None
+        price, split = self._best(word, whole=False)
+        return price.time, split
+
+    def total(self, value: Sum) -> Price:
+        """When a sum can be in H, all its words computed in one block."""
+        price = Price(1, 0.0)
+        for word in value.words:
+            price = price + self.term(word)[0]
+        return price
+
+    def term(self, word: Word) -> tuple[Price, Split]:
+        """When a word can be added to something in H, and how."""
+        if word not in self._term:
+            self._term[word] = self._best(word, whole=True)
+        return self._term[word]
+
+    def _best(self, word: Word, whole: bool) -> tuple[Price, Split]:
+        """The best split; a word as a whole can be read only where it is not itself what is to be stored."""
+        found = (NEVER, Split(word, (), ()))
+        if whole or isinstance(word[-1], Constant):
+            found = (_later(self.read(word)), found[1])
+        # Of equal splits the one that reads most as it is stored: the easiest to follow.
+        for i in range(len(word), -1, -1):
+            for j in range(i, len(word) + 1):
+                f, g, h = word[:i], word[i:j], word[j:]
+                if len(word) in (len(f), len(h)) or (len(g) == len(word) and not whole):
+                    continue
+                first = self.read(f)
+                if first.time + 1 > found[0].time:
+                    continue
+                price = first + self.read(self.graph.transposed(g)) + self.read(h)
+                price = Price(price.time + 1, price.cost + HEAD_COST)
+                if price < found[0]:
+                    found = (price, Split(f, g, h))
+        return found
+
+    def read(self, word: Word) -> Price:
+        """When a word can be a factor of a head."""
+        if word not in self._read:
+            word_stored = trimmed(word)
+            if not word_stored:
+                return FREE
+            price = self.store(word_stored)
+            virtual = self._virtual(word_stored)
+            self._read[word] = price if virtual is None else min(price, virtual)
+        return self._read[word]
+
+    def is_virtual(self, word: Word) -> bool:
+        """Whether a sum is best read term by term, without storing it."""
+        virtual = self._virtual(word)
+        return virtual is not None and not self.stored(word) and virtual <= self.store(word)
+
+    def _virtual(self, word: Word) -> Price | None:
+        definition = self.definition(word)
+        if definition is None:
+            return None
+        price = FREE
+        for term in definition.words:
+            price = price + self.read(term)
+        places = {each for term in definition.words for each in self.stored_words(term)}
+        return price if len(places) <= MOST_PLACES else None
+
+    def stored_words(self, factor: Word) -> tuple[Word, ...]:
+        """The words that must be in H for a factor to be read."""
+        word = trimmed(factor)
+        if not word:
+            return ()
+        if word not in self._stored_words:
+            found: dict[Word, None] = {word: None}
+            if self.is_virtual(word):
+                definition = self.definition(word)
+                assert definition is not None
+                found = {each: None for term in definition.words for each in self.stored_words(term)}
+            self._stored_words[word] = tuple(found)
+        return self._stored_words[word]
+
+    def definition(self, word: Word) -> Sum | None:
+        """The words of a word that is a sum node or its transpose."""
+        (atom, *more) = word
+        if more or isinstance(atom, Constant) or self.graph.nodes[atom.node].sum is None:
+            return None
+        return self.graph.definition(atom)
+
+    def _width(self, word: Word) -> float:
+        return float(self.graph.shape(word)[1])
+
+
+def _later(price: Price) -> Price:
+    return Price(price.time + 1, price.cost)

@@ -1,0 +1,10 @@
+"""Studies of compiled networks: how fast they converge, what layout they depend on, how large they are."""
+
+from ._convergence import (
+    CONDITIONS as CONDITIONS,
+    Convergence as Convergence,
+    convergence as convergence,
+    convergence_figure as convergence_figure,
+)
+from ._input_format import Outcome as Outcome, input_format as input_format
+from ._table import LARGEST_ERROR as LARGEST_ERROR, SETTINGS as SETTINGS, Row as Row, row as row, table as table

@@ -1,0 +1,28 @@
+"""`python -m descant.programs.studies FOLDER`: the tables of the documentation on stdout, its pictures into a folder."""
+
+import sys
+from pathlib import Path
+
+from ..._disk import write_whole
+from .._compile import compile_program
+from . import CONDITIONS, convergence, convergence_figure, input_format, table
+
+
+def main(folder: Path) -> None:
+    """Print and draw."""
+    print(table(), end="\n\n")
+    found = [convergence(condition) for condition in CONDITIONS]
+    print("| condition number | slope | theory |\n|---|---|---|")
+    for each in found:
+        print(f"| {each.condition} | {each.slope:.5g} | {each.theory:.5g} |")
+    print("\n| change | fixed network | error | compiled anew |\n|---|---|---|---|")
+    for outcome in input_format():
+        error = "takes no such input" if outcome.fixed is None else f"{outcome.fixed:.2g}"
+        state = "broken" if outcome.broken else "unharmed"
+        print(f"| {outcome.name} | {state} | {error if outcome.broken else 'rounding'} | rounding |")
+    write_whole(folder / "convergence.png", convergence_figure(found))
+    write_whole(folder / "ridge.svg", compile_program("ridge", n=20, d=5, T=10).svg())
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

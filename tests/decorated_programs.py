@@ -1,0 +1,54 @@
+# type: ignore
+"""Programs as Python functions; their annotations are sizes, which a type checker can't read."""
+
+import numpy as np
+
+from descant.programs import program
+
+MATRICES = np.arange(6.0).reshape(2, 3)
+
+
+@program
+def ridge(X: "n d", y: "n 1", w: "d 1" = 0, *, eta=0.1, lam=0.5, T=10):
+    """Ridge."""
+    previous = zeros(d, 1)
+    for t in range(T):
+        step = X.T @ (X @ w) - X.T @ y + lam * w
+        older = previous
+        previous = w
+        w = w - eta * step + 0.1 * (w - older)
+        for k in range(2):
+            w -= 0.01 * hstack([w, step])[:, 0:1] / (k + 1)
+    return w, previous.T, vstack([w, 2 * eye(d)[:, 0:1]])
+
+
+def helper(a):
+    return a @ a.T
+
+
+@program
+def pythonic(X: "3 2", *, T=4):
+    kept = []
+    for t in range(T):
+        X = X + 0.5 * MATRICES.T if t % 2 else X
+        kept.append(helper(X))
+    return kept[0] + kept[-1]
+
+
+@program
+def wrong(X: "n d"):
+    Y = X.T
+    return X @ X + Y
+
+
+WRONG_LINE = wrong.front_end.function.__code__.co_firstlineno + 3
+
+
+@program
+def inverse(X: "n d"):
+    return np.linalg.inv(X)
+
+
+@program
+def branch(X: "n d"):
+    return X if X == 0 else X.T
