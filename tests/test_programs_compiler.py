@@ -139,7 +139,7 @@ def test_heads_that_agree_but_for_a_number_are_merged():
         return found
 
     def read(reading):
-        return sum(values[place] @ right for place, right in reading.terms)
+        return np.sum([values[place] @ right for place, right in reading.terms], axis=0)
 
     for second in (
         Head(a.times(2), b.times(-3), (Write(9, d),)),  # query and key agree: the values are added
