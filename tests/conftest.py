@@ -53,3 +53,26 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "slow" in item.keywords:
             item.add_marker(skip)
+
+
+@pytest.fixture
+def draw() -> random.Random:
+    """Random numbers of plain Python, for moments to stop or to kill at."""
+    seed = int(os.environ.get("DESCANT_TEST_SEED") or random.randrange(2**31))
+    print(f"replay with DESCANT_TEST_SEED={seed}")
+    return random.Random(seed)
+
+
+@pytest.fixture
+def relaxed():
+    """Optax mixes dtypes inside; for the tests of Adam alone."""
+    with jax.numpy_dtype_promotion("standard"):
+        yield
+
+
+@pytest.fixture
+def few_draws(monkeypatch):
+    """Keep every context that is drawn: shallow networks have no tails to look for."""
+    from descant.training import _pool
+
+    monkeypatch.setattr(_pool, "DRAWN_PER_KEPT", (1,))

@@ -1,7 +1,8 @@
 """The live line of a training: what it is at, how good it is, how fast it goes and how long it will take."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
@@ -9,17 +10,28 @@ from rich.live import Live
 from rich.table import Table
 
 
+@dataclass(frozen=True)
+class References:
+    """Risks to compare with; the exact optimum of the class where theory knows it."""
+
+    bayes: float
+    oracle: float
+    optimum: float | None
+
+
 class Display:
     """A small table that is redrawn while rows of metrics come in; silent where nobody is watching."""
 
-    def __init__(self, choice: Any, steps: int | None, optimum: Callable[[], float | None], quiet: bool):
-        self._choice, self._steps = choice, steps
+    def __init__(self, choice: Any, references: Callable[[], References], quiet: bool):
+        self._choice = choice
         self._console = Console()
         watched = not quiet and self._console.is_terminal
         self._live = Live(console=self._console, refresh_per_second=4) if watched else None
-        # Theory takes a moment too: only where the number is shown.
-        self._optimum = optimum() if watched and choice.solver == "population" else None
-        self._began, self._first = time.monotonic(), None
+        # They take a moment too: only where they are shown.
+        self._references = references() if watched else None
+        self._began = time.monotonic()
+        self._first: tuple[float, float] | None = None
+        self._rows = 0
 
     def __enter__(self) -> "Display":
         if self._live is not None:
@@ -37,42 +49,53 @@ class Display:
 
     def show(self, rows: list[dict[str, Any]]) -> None:
         """Draw the last row."""
-        if self._live is not None and rows:
-            self._live.update(self._table(rows[-1]))
+        if self._live is not None and self._references is not None and rows:
+            self._live.update(self._table(rows[-1], self._references))
 
-    def _table(self, row: dict[str, Any]) -> Table:
+    def _table(self, row: dict[str, Any], references: References) -> Table:
         table = Table.grid(padding=(0, 2))
         table.add_column(style="dim")
         table.add_column()
-        elapsed = time.monotonic() - self._began
-        for name, text in self._lines(row, elapsed):
+        for name, text in [
+            ("at", where(row)),
+            *losses(row, self._choice.objective, references),
+            *self._speed(row, time.monotonic()),
+        ]:
             table.add_row(name, text)
         return table
 
-    def _lines(self, row: dict[str, Any], elapsed: float):
-        if "level" in row:
-            yield (
-                "at",
-                f"{row['level']}, {row['phase']}, step {row['step']}, {row['contexts']} contexts, {row['starts']} starts",
-            )
-        elif "start" in row:
-            yield "at", f"start {row['start']}, {row['iterations']} iterations"
-        else:
-            yield "at", f"step {row['step']} of {self._steps}"
-        loss = row.get("best", row["loss"])
-        # The posterior objective is the risk less Bayes', the adjusted one the risk less the oracle's.
-        what = {"posterior": "excess over Bayes", "adjusted": "excess over the oracle"}.get(
-            self._choice.objective, "loss"
-        )
-        yield ("risk" if self._choice.solver == "population" else what), f"{loss:.6g}"
-        if self._optimum is not None:
-            yield "over the exact optimum", f"{loss - self._optimum:.3g} ({self._optimum:.6g})"
-        if self._steps is not None and "step" in row and "level" not in row:
-            if self._first is None:
-                # The first chunk compiles: it says nothing about the rate.
-                self._first = (row["step"], time.monotonic())
-            steps, since = row["step"] - self._first[0], time.monotonic() - self._first[1]
-            if steps > 0:
-                rate = steps / since
-                yield "rate", f"{rate:.0f} steps/s, {(self._steps - row['step']) / rate:.0f} s left"
-        yield "elapsed", f"{elapsed:.0f} s"
+    def _speed(self, row: dict[str, Any], now: float) -> Iterator[tuple[str, str]]:
+        done = row["progress"]
+        if self._first is None:
+            # What comes first compiles: it says nothing about the rate.
+            self._first, self._rows = (done, now), row.get("step", 0) if "level" not in row else 0
+        elif done > self._first[0]:
+            since = now - self._first[1]
+            left = since * (1 - done) / (done - self._first[0])
+            if "level" in row or "start" in row:
+                self._rows += 1
+                rate = f"{self._rows / since:.2g} {'steps' if 'level' in row else 'starts'}/s"
+            else:
+                rate = f"{(row['step'] - self._rows) / since:.0f} steps/s"
+            yield "rate", f"{rate}, about {left:.0f} s left"
+        yield "elapsed", f"{now - self._began:.0f} s"
+
+
+def where(row: dict[str, Any]) -> str:
+    """What a training is at."""
+    if "level" in row:
+        return f"{row['level']}, {row['phase']}, step {row['step']}, {row['contexts']} contexts, {row['starts']} starts"
+    if "start" in row:
+        return f"start {row['start']}, {row['iterations']} iterations"
+    return f"step {row['step']}"
+
+
+def losses(row: dict[str, Any], objective: str, references: References) -> Iterator[tuple[str, str]]:
+    """The loss, and what it means: the risk over that of Bayes, and over the least that the class can have."""
+    loss = row.get("best", row["loss"])
+    # The posterior objective is the risk less Bayes', the adjusted one the risk less the oracle's.
+    risk = loss + {"posterior": references.bayes, "adjusted": references.oracle}.get(objective, 0.0)
+    yield "loss", f"{loss:.6g} ({objective})"
+    yield "over Bayes", f"{risk - references.bayes:.4g}"
+    if references.optimum is not None:
+        yield "over the exact optimum", f"{risk - references.optimum:.3g} ({references.optimum:.6g})"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..runs import Run, Store
     from ..tasks import LinearRegression
     from ..training import Trainer
+    from ._display import References
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +120,7 @@ def _train(
     from ._display import Display
 
     began = time.monotonic()
-    with Display(choice, getattr(trainer, "steps", None), lambda: _known_optimum(run.config, task), quiet) as display:
+    with Display(choice, lambda: _references(run.config, task), quiet) as display:
         state = drive(trainer, run, on_rows=display.show)
     found = trainer.model(state)
     run.finish(found, _measure(found, task, samples, key))
@@ -142,6 +143,14 @@ def _settings(solver: str, how: TrainFlags) -> dict[str, Any]:
 
         settings["random_starts"] = RANDOM_STARTS + how.seeds - 1
     return settings
+
+
+def _references(config: dict[str, Any], task: "LinearRegression") -> "References":
+    from ..measure import best, risk
+    from ._display import References
+
+    bayes, oracle = (risk(best(name, task), task, samples=16_384).value for name in ("bayes", "ridge"))
+    return References(bayes, oracle, _known_optimum(config, task))
 
 
 def _known_optimum(config: dict[str, Any], task: "LinearRegression") -> float | None:

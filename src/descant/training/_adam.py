@@ -98,7 +98,11 @@ class AdamTrainer:
             _Settings(self.objective, self.batch, self.schedule, self.steps, self.clip, count),
         )
         means = [float(loss) for loss in np.asarray(losses, np.float64).mean(axis=0)]
-        row = {"step": step + count, "loss": min(means, key=lambda loss: (np.isnan(loss), loss))}
+        row = {
+            "step": step + count,
+            "loss": min(means, key=lambda loss: (np.isnan(loss), loss)),
+            "progress": (step + count) / self.steps,
+        }
         if len(means) > 1:
             row |= {f"loss_{member}": loss for member, loss in enumerate(means)}
         return self._pack(carry, step + count, means), [row]

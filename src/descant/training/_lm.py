@@ -22,6 +22,8 @@ from ._starts import RANDOM_STARTS
 
 # Pool pieces (of PIECE contexts) for screening many starts, for the fits of levels on the way, and for the last level.
 SCREEN_PIECES, LEVEL_PIECES = 2, 8
+# Screening takes about this share of a level's time.
+SCREEN_SHARE = 0.3
 # A start that has hardly moved for so many steps has arrived.
 STALLED = 4
 # The pool grows while contexts it has not seen cost more than this much over those it has.
@@ -93,8 +95,9 @@ class LMTrainer:
             "contexts": problem.contexts,
             "loss": min(point.loss for point in points),
             "starts": sum(_moving(point) for point in points),
+            "progress": self._progress(info),
         }
-        limit = self.screen_steps if info["phase"] == "screen" else self.refine_steps
+        limit = self._limit(info)
         if any(_moving(point) for point in points) and info["step"] < limit:
             return _state(points, info, state), [row]
         return self._next(points, info, state, row)
@@ -145,6 +148,17 @@ class LMTrainer:
                 return _state([self._problem(number, info["pieces"]).start(best.theta)], info, state), [row]
         kept = _done(state)
         return self._begin(number + 1, {**kept, f"found/{self.levels[number].name}": best.theta}), [row]
+
+    def _limit(self, info: dict[str, Any]) -> int:
+        return self.screen_steps if info["phase"] == "screen" else self.refine_steps
+
+    def _progress(self, info: dict[str, Any]) -> float:
+        """About how much of the work is done, between 0 and 1: a level costs as the square of its parameters."""
+        costs = [float(flatten(level.template).size) ** 2 for level in self.levels]
+        share = info["step"] / self._limit(info)
+        here = SCREEN_SHARE * share if info["phase"] == "screen" else SCREEN_SHARE + (1 - SCREEN_SHARE) * share
+        number = info["level"]
+        return (sum(costs[:number]) + here * costs[number]) / sum(costs)
 
     def _level_pieces(self, number: int) -> int:
         # GD++ is cheap in its eigenbasis, so it always gets the whole pool.

@@ -83,7 +83,13 @@ class PopulationTrainer:
         loss = float(end.fun * scale)
         info = {"tried": tried + 1, "loss": min(loss, state.info["loss"])}
         best = np.asarray(end.x) if loss < state.info["loss"] else state.arrays["best"]
-        row = {"start": tried + 1, "loss": loss, "best": info["loss"], "iterations": int(end.nit)}
+        row = {
+            "start": tried + 1,
+            "loss": loss,
+            "best": info["loss"],
+            "iterations": int(end.nit),
+            "progress": (tried + 1) / len(self._starts),
+        }
         return State({"best": best}, info), [row]
 
     def model(self, state: State) -> Any:

@@ -29,7 +29,10 @@ class Trainer(Protocol):
 
     @abstractmethod
     def advance(self, state: State) -> tuple[State, list[dict[str, Any]]]:
-        """Go on for a while (about a second); the new state, and a row of metrics per thing worth telling."""
+        """Go on for a while (about a second); the new state, and a row of metrics per thing worth telling.
+
+        A row has `loss`, and `progress`: about how much of the work is done, between 0 and 1.
+        """
 
     @abstractmethod
     def finished(self, state: State) -> bool:
