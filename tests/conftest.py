@@ -46,10 +46,10 @@ def keys() -> Keys:
 
 
 def pytest_collection_modifyitems(items):
-    """Tests marked slow repeat a property on more problems; DESCANT_TEST_ALL=1, as in CI, runs them too."""
+    """Tests marked slow are long, or repeat a property on more problems; DESCANT_TEST_ALL=1, as in CI, runs them too."""
     if os.environ.get("DESCANT_TEST_ALL"):
         return
-    skip = pytest.mark.skip(reason="repeats a property on more problems; DESCANT_TEST_ALL=1 runs it")
+    skip = pytest.mark.skip(reason="long, or repeats a property on more problems; DESCANT_TEST_ALL=1 runs it")
     for item in items:
         if "slow" in item.keywords:
             item.add_marker(skip)

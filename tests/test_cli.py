@@ -62,6 +62,7 @@ def test_heads_at_ten(heads, expected, capsys):
     assert found["method"] == "exact" and found["heads"] == heads
 
 
+@pytest.mark.slow
 def test_more_values(capsys):
     """With noise, anisotropy, a query that attends."""
     assert risk_of("yq-lsa", *TEN, capsys=capsys)["risk"] == pytest.approx(5.2381, abs=6e-5)

@@ -110,7 +110,7 @@ def one_layer_models() -> dict:
     }
 
 
-@pytest.mark.parametrize("name", quick(one_layer_models(), "attending", "full"))
+@pytest.mark.parametrize("name", quick(one_layer_models(), "full"))
 def test_exact_risks_of_models_agree_with_simulation(name):
     task, model = random_task(0, D, N), one_layer_models()[name]
     exact = risk(model, task)
@@ -126,6 +126,7 @@ def test_models_without_an_exact_risk_are_simulated():
     assert risk(at.SoftmaxTransformer(D, 8, 1, 2, key=key), task, samples=256).method == "tokens"
 
 
+@pytest.mark.slow
 def test_two_noise_network_is_ridge_at_its_two_levels():
     """Theorem 5.2 holds as n grows: the error to ridge regression falls at both levels, and stays at others."""
     d = 3

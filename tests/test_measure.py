@@ -63,6 +63,7 @@ def test_the_order_of_the_classes():
         assert np.all(np.diff(np.array(order, dtype=float)) <= 1e-9), order
 
 
+@pytest.mark.slow
 def test_query_and_heads_reach_the_theory():
     task = random_task(1)
     problem = Problem.of(task)
@@ -79,6 +80,7 @@ def test_query_and_heads_reach_the_theory():
     assert abs(by_tokens.value - exact) < 4 * by_tokens.standard_error
 
 
+@pytest.mark.slow
 def test_table_1_baselines():
     """Half-MSE adjusted, recomputed in the notes to three digits (linear_transformer.md, section 5)."""
     task = LinearRegression(10, 20, noise=UniformNoise(5.0))

@@ -127,6 +127,7 @@ def test_without_noise_in_the_data_the_mixture_finds_out():
     np.testing.assert_allclose(mixture.mean, known.mean, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", quick(["uniform", "categorical", "low rank"]))
 def test_the_posterior_is_calibrated(name):
     """E[w - mean] = 0, and the posterior covariance is the mean of squared errors: both over the task's own law."""

@@ -147,8 +147,13 @@ def test_ctrl_c_while_saving(tmp_path, monkeypatch, before):
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(run, "save", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        drive(Toy(30), run, every=0.0)
+    # A process that was started in the background ignores Ctrl-C.
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            drive(Toy(30), run, every=0.0)
+    finally:
+        signal.signal(signal.SIGINT, inherited)
     state = run.checkpoint()
     assert len(saves) == 7 and state is not None and state.info["step"] == 7
     complete(tmp_path / "a", Toy(30))

@@ -96,6 +96,7 @@ def test_killed_at_random_moments(tmp_path, draw):
     assert contents(place / "a") == whole == contents(place / "timed")
 
 
+@pytest.mark.slow
 def test_killed_before_every_operation_on_the_disk(tmp_path):
     """Making the folder, checkpointing, finishing, tidying up: each step of each is the last of some process."""
     whole = finished(tmp_path / "whole", Toy(2))

@@ -75,6 +75,7 @@ def _nonlinear(moments):
     return jnp.stack([log_determinant, jnp.sum((ridge - moments.w) ** 2), jnp.log(yy / n)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", quick([20, 11, 200]))
 def test_tokens_and_moments_have_one_law(n):
     """First and second moments of G, and three nonlinear functions of it, at d = 10."""

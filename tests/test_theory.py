@@ -64,6 +64,7 @@ def test_table_of_the_notes(d, n, mean, sigma, ltb, lsa, gd0, zero):
 BY_HEADS = [7.6879, 6.3776, 5.9782, 5.7841, 5.6691, 5.5928, 5.5382, 5.4967, 5.4633, 5.4342, 5.4342, 5.4342]
 
 
+@pytest.mark.slow
 def test_head_counts_of_the_notes():
     problem = isotropic(10, 10, 1.0)
     found = [best_heads(problem, heads).risk for heads in range(1, 13)]
@@ -185,6 +186,7 @@ def _gradients(problem: Problem) -> dict:
     return gradients
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     quick(PROBLEMS),
@@ -235,6 +237,7 @@ def test_no_restart_beats_the_best_heads(name, heads, masked):
     np.testing.assert_allclose(found, lowest, rtol=1e-5)  # and the restarts find it: it is no bound from thin air
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", quick(["random 0", "low rank"]))
 def test_no_restart_beats_one_step_descent(name):
     problem = PROBLEMS[name]
@@ -263,6 +266,7 @@ def test_ltb_and_yq_lsa_are_gd_beta(name):
     np.testing.assert_allclose(yq_lsa_risk(problem, v, u, problem.mean), minimum, rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", quick(PROBLEMS))
 def test_the_gap_is_what_the_best_linear_function_of_the_gram_loses(name):
     """The closed form against plain least squares over all tensors (autodiff Hessian of the quadratic risk)."""
@@ -288,6 +292,7 @@ def test_gap_of_the_notes():
     assert heads_needed(Problem(jnp.ones(3), jnp.eye(3), jnp.eye(3), 3, sigma=2**0.5)) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", quick(range(3)))
 def test_heads_needed_is_where_the_curve_saturates(seed):
     """Anisotropic problems, the mean growing: d heads do, then they don't."""
@@ -301,6 +306,7 @@ def test_heads_needed_is_where_the_curve_saturates(seed):
     assert needed[0] == 3 and needed[-1] == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", quick(range(3)))
 def test_the_shift_lemma(seed):
     """A fixed guess w0 on prior mean mu is no guess on prior mean mu - w0, for any number of heads."""
@@ -317,6 +323,7 @@ def test_the_shift_lemma(seed):
         np.testing.assert_allclose(best_heads(shifted, heads).risk, lowest, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_minima_do_not_depend_on_the_unit_of_labels():
     """Labels in other units are the same problem: risks scale with the square, weights find the same minimum."""
     for masked in (True, False):

@@ -197,6 +197,7 @@ def _bayes_errors(task, key):
     return jnp.stack([task.error_norm(bayes.mean - moments.w), task.error_norm(oracle.mean - moments.w)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", FIRST_OF_THREE)
 def test_bayes_risk_is_the_squared_error_of_the_posterior_mean(seed):
     task = random_task(seed, noise=UniformNoise(2.0) if seed == 1 else None)
@@ -214,6 +215,7 @@ def test_bayes_risk_of_the_notes():
     assert abs(found.bayes + 1 - 1.905) < 0.0005 + 4 * found.bayes_error
 
 
+@pytest.mark.slow
 def test_low_rank_problems_by_simulation():
     task = low_rank_task(2)
     parameters = _parameters(Problem.of(task), 7)
