@@ -24,7 +24,22 @@ def write_program(random: Random) -> Written:
     return _Writer(random).program()
 
 
-def by_numpy(written: Written) -> list[np.ndarray]:
+class Shaken(np.ndarray):
+    """A matrix whose products are rounded in another way each time."""
+
+    random = np.random.default_rng(0)
+
+    def __matmul__(self, other):
+        return self._shake(np.matmul(np.asarray(self), np.asarray(other)))
+
+    def __rmatmul__(self, other):
+        return self._shake(np.matmul(np.asarray(other), np.asarray(self)))
+
+    def _shake(self, product: np.ndarray) -> "Shaken":
+        return (product * (1 + 2.0**-52 * self.random.standard_normal(product.shape))).view(Shaken)
+
+
+def by_numpy(written: Written, kind: type[np.ndarray] = np.ndarray) -> list[np.ndarray]:
     """What the text means, executed by Python itself: for tests only, the library never does this."""
     names = {
         "eye": np.eye,
@@ -40,8 +55,9 @@ def by_numpy(written: Written) -> list[np.ndarray]:
     # Matrices of a program are values: += makes a new one, where NumPy would change the old one under all its names.
     exec(re.sub(r"(\w+) \+= (.*)", r"\1 = \1 + (\2)", written.text), names)
     keywords = {name: value for name, value in written.settings.items() if name not in LETTERS}
-    value = names["program"](**written.inputs, **keywords)
-    return list(value) if isinstance(value, tuple) else [value]
+    inputs = {name: value.view(kind) for name, value in written.inputs.items()}
+    value = names["program"](**inputs, **keywords)
+    return [np.asarray(each) for each in (value if isinstance(value, tuple) else (value,))]
 
 
 class _Writer:

@@ -1,10 +1,9 @@
 """Random programs: every level of the compiler against NumPy; spoilt ones against a sentence.
 
-Seeds are shown when a test fails; DESCANT_TEST_SEED replays them.
+The seed is fixed, so that a run can be repeated; DESCANT_TEST_SEED=... draws other programs.
 """
 
 import os
-import random
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +17,7 @@ from descant.programs._compile import choose, finish
 from .fuzz_worker import TOLERANCE, compare, worst
 from .program_texts import write_program
 
-SEED = int(os.environ.get("DESCANT_TEST_SEED") or random.randrange(2**31))
+SEED = int(os.environ.get("DESCANT_TEST_SEED") or 20261115)
 
 
 def fuzz(kind: str, seed: int, examples: int) -> None:
@@ -30,7 +29,7 @@ def fuzz(kind: str, seed: int, examples: int) -> None:
 
 
 def test_random_programs():
-    fuzz("valid", SEED, 210)  # a few grow beyond float64 and are not compared
+    fuzz("valid", SEED, 210)  # a few grow beyond float64, or are nothing but rounding, and are not compared
 
 
 def test_spoilt_programs_get_a_sentence():
