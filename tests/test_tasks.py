@@ -153,8 +153,8 @@ def test_normals_are_standard_normal(dtype, count, keys):
     assert found.dtype == dtype
     if count > 1000:
         assert stats.kstest(np.asarray(found, float), "norm").pvalue > 1e-5
-        half = np.asarray(found[: count // 2], float), np.asarray(found[count // 2 : 2 * (count // 2)], float)
-        assert abs(np.corrcoef(*half)[0, 1]) < 5 / (count // 2) ** 0.5
+        # No bits serve twice; of 2^23 values, a hundred thousand draws meet again in half a percent of the cases.
+        assert len(np.unique(found)) > 0.99 * count
 
 
 def test_a_prompt_needs_as_many_numbers_as_it_says():
