@@ -37,17 +37,27 @@ ENVIRONMENT = {
 LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 2
 
 
+def series(label, x, y, error=(), style="both", family="") -> Series:
+    """From whatever has numbers in it."""
+    x, y, error = (tuple(map(float, values)) for values in (x, y, error))
+    return Series(label, x, y, error, style, family)
+
+
+def heat_map(title, values, *names) -> HeatMap:
+    return HeatMap(title, tuple(map(tuple, values)), *names)
+
+
 def curves() -> Figure:
     """Logarithmic axes, error bars, many series, values that can't be drawn."""
     n = np.array([1, 2, 4, 8, 16, 32, 64, 128, 256.0])
     rates = np.linspace(0.4, 1.6, 11)
     many = tuple(
-        Series(f"rate {rate:.2f}, a series with quite a long name", n, 3 * n**-rate, tuple(0.2 * n**-rate), "both")
+        series(f"rate {rate:.2f}, a series with quite a long name", n, 3 * n**-rate, tuple(0.2 * n**-rate), "both")
         for rate in rates
     )
     steps = np.arange(200)
-    band = Series("trained", steps, 1 + 2 * np.exp(-steps / 40), tuple(0.05 + 0 * steps), "line")
-    broken = Series("diverged", (0, 1, 2, 3, 4), (1, 3, math.nan, math.inf, 20), (0, 0.5, 0, 0, math.inf), "points")
+    band = series("trained", steps, 1 + 2 * np.exp(-steps / 40), tuple(0.05 + 0 * steps), "line")
+    broken = series("diverged", (0, 1, 2, 3, 4), (1, 3, math.nan, math.inf, 20), (0, 0.5, 0, 0, math.inf), "points")
     return Figure(
         "risk against n",
         r"Excess risk against the context length, $\sigma^2 = 1$",
@@ -58,7 +68,7 @@ def curves() -> Figure:
                 "training, with a band",
                 Axis("step"),
                 Axis("risk"),
-                (band, broken, Series("theory", (0, 200), (3, 1.01), style="dashed", family="trained")),
+                (band, broken, series("theory", (0, 200), (3, 1.01), style="dashed", family="trained")),
                 (Level("Bayes", 1.0), Level("predicting zero", 3.0)),
             ),
         ),
@@ -76,7 +86,7 @@ def flat() -> Figure:
                 "heads",
                 Axis("heads"),
                 Axis("least risk"),
-                (Series("LSA", range(1, 9), 4.5 + noise),),
+                (series("LSA", range(1, 9), 4.5 + noise),),
                 (Level("one GD step", 4.5),),
             ),
         ),
@@ -98,8 +108,8 @@ def bars() -> Figure:
                 Axis("model", ticks=ticks),
                 Axis("adjusted risk"),
                 (
-                    Series("two layers", x, (0.3, 0.2, 0.19, 0.4, 0.3, 0.0), (0.01,) * 6, "bars"),
-                    Series("four layers", x, (0.2, 0.1, 0.05, 0.4, 0.3, 0.0), (0.01,) * 6, "bars"),
+                    series("two layers", x, (0.3, 0.2, 0.19, 0.4, 0.3, 0.0), (0.01,) * 6, "bars"),
+                    series("four layers", x, (0.2, 0.1, 0.05, 0.4, 0.3, 0.0), (0.01,) * 6, "bars"),
                 ),
             ),
             Panel(
@@ -107,8 +117,8 @@ def bars() -> Figure:
                 Axis("model", ticks=ticks),
                 Axis("adjusted risk", True),
                 (
-                    Series("two layers", x, (0.3, 0.2, 0.19, 0.4, 1e-4, 0.0), (0.01,) * 6, "bars"),
-                    Series("four layers", x, (0.2, 0.1, 0.05, 0.4, 1e-7, 0.0), (0.01,) * 6, "bars"),
+                    series("two layers", x, (0.3, 0.2, 0.19, 0.4, 1e-4, 0.0), (0.01,) * 6, "bars"),
+                    series("four layers", x, (0.2, 0.1, 0.05, 0.4, 1e-7, 0.0), (0.01,) * 6, "bars"),
                 ),
                 (Level("a bound", 1e-2),),
             ),
@@ -118,10 +128,10 @@ def bars() -> Figure:
 
 def maps() -> Figure:
     rng = np.random.default_rng(0)
-    small = HeatMap("merged weights, 4 × 4", rng.normal(size=(4, 4)).round(3).tolist(), tuple("xyzw"), tuple("abcd"))
-    wide = HeatMap("P, 3 × 21", rng.normal(size=(3, 21)).tolist())
-    tall = HeatMap("Q, 21 × 11, one value missing", [[math.nan, *row[1:]] for row in rng.normal(size=(21, 11)).tolist()])
-    named = HeatMap(
+    small = heat_map("merged weights, 4 × 4", rng.normal(size=(4, 4)).round(3).tolist(), tuple("xyzw"), tuple("abcd"))
+    wide = heat_map("P, 3 × 21", rng.normal(size=(3, 21)).tolist())
+    tall = heat_map("Q, 21 × 11, one value missing", [[math.nan, *row[1:]] for row in rng.normal(size=(21, 11)).tolist()])
+    named = heat_map(
         "named rows", (0.1 * rng.normal(size=(2, 3))).tolist(), ("the first row", "the second"), ("query input", "label", "k")
     )
     return Figure("weights", "Weights of the layers", "Each block is a multiple of the identity.", (small, wide, tall, named))
@@ -135,8 +145,8 @@ def eight() -> Figure:
             Axis(r"noise $\sigma$ of the prompt"),
             Axis("risk / Bayes"),
             (
-                Series("DIAG", x, 1 + 0.1 * index * np.sin(x) ** 2, (0.02,) * 21),
-                Series("GD++", x, 1.2 + 0.02 * index * x, style="line"),
+                series("DIAG", x, 1 + 0.1 * index * np.sin(x) ** 2, (0.02,) * 21),
+                series("GD++", x, 1.2 + 0.02 * index * x, style="line"),
             ),
             shaded=(2, 3),
         )

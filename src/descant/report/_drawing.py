@@ -17,6 +17,8 @@ FLAT = 1e-6
 # Share of the space between two positions that bars take.
 BARS = 0.8
 PADDING = 0.05
+# Points from which the standard errors of a line are a band.
+BAND_FROM = 40
 Looks = dict[tuple[str, str], dict[str, int]]
 
 
@@ -66,13 +68,13 @@ def _panel(panel: Panel, looks: Looks) -> dict[str, Any]:
             if _drawn(panel.x, x) and _drawn(panel.y, y)
         ]
         dropped += len(series.x) - len(rows)
-        half = [_half_width(panel, bars, series, x) if series.style == "bars" else (0.0, 0.0) for x, _, _ in rows]
+        edges = [_edges(panel, bars, series, x) if series.style == "bars" else (0.0, 0.0) for x, _, _ in rows]
         ready.append(
             {
                 "label": bare(series.label),
                 "style": series.style,
                 **looks[series.family or series.label, series.label],
-                "rows": [_row(row, edges) for row, edges in zip(rows, half, strict=True)],
+                "rows": [_row(row, its) for row, its in zip(rows, edges, strict=True)],
             }
         )
     levels = [
@@ -82,6 +84,9 @@ def _panel(panel: Panel, looks: Looks) -> dict[str, Any]:
     ]
     shaded = [end for end in panel.shaded or () if _drawn(panel.x, end)]
     across = [end for each in ready for row in each["rows"] for end in (row[0], *row[5:7])] + shaded
+    for position, _ in panel.x.ticks:
+        room = _space(panel, bars, position) / 2 if bars else 0.0
+        across += [position - room, position + room]
     upwards = [end for each in ready for row in each["rows"] for end in row[1:4]]
     upwards += [level["y"] for level in levels] + ([0.0] if bars and not panel.y.log else [])
     y = _limits(panel.y, upwards, PADDING, at_zero=bool(bars))
@@ -108,16 +113,19 @@ def _row(row: tuple[float, float, float], edges: tuple[float, float]) -> list[fl
     return [x, y, y - finite, y + finite, error if math.isfinite(error) else None, x + edges[0], x + edges[1]]
 
 
-def _half_width(panel: Panel, bars: list[Series], series: Series, x: float) -> tuple[float, float]:
+def _edges(panel: Panel, bars: list[Series], series: Series, x: float) -> tuple[float, float]:
     """Edges of a bar around its position: bars of several series stand side by side."""
+    space = BARS * _space(panel, bars, x)
+    width, place = space / len(bars), bars.index(series)
+    return place * width - space / 2, (place + 1) * width - space / 2
+
+
+def _space(panel: Panel, bars: list[Series], x: float) -> float:
+    """What the bars at one position may take: as much as there is between the two closest positions."""
     positions = sorted({value for each in bars for value in each.x if _drawn(panel.x, value)})
     space = min((right - left for left, right in zip(positions, positions[1:], strict=False)), default=1.0)
-    if panel.x.log:
-        # As wide as fits between neighbours below; positions on a logarithmic axis are seldom evenly spaced.
-        space = min(space, x / 2)
-    width, place = BARS * space / len(bars), bars.index(series)
-    left = -BARS * space / 2 + place * width
-    return left, left + width
+    # On a logarithmic axis positions are seldom evenly spaced, and the left edge must stay above zero.
+    return min(space, x / 2) if panel.x.log else space
 
 
 def _heat_map(panel: HeatMap) -> dict[str, Any]:

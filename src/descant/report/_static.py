@@ -12,6 +12,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from ._drawing import BAND_FROM
 from ._palette import HEAT_LIGHT, LIGHT, SYMBOLS
 
 DPI = 160
@@ -76,6 +77,7 @@ def _canvas(ready: dict[str, Any]) -> Canvas:
     across = max(1, min(len(entries), int(LEGEND_LETTERS * total / (longest + 6))))
     legend_height = 0.22 * math.ceil(len(entries) / across)
     canvas = Canvas(figsize=(total, rows * height + 0.4 + legend_height), layout="constrained")
+    canvas.get_layout_engine().set(w_pad=0.09, h_pad=0.07)  # type: ignore[union-attr]
     canvas.suptitle(textwrap.fill(ready["title"], int(10 * total)), fontsize=12)
     grid = canvas.subplots(rows, columns, squeeze=False)
     for axes, panel in zip(grid.flat, panels, strict=False):
@@ -124,7 +126,9 @@ def _series(axes: Axes, series: dict[str, Any]) -> None:
         x = [(a + b) / 2 for a, b in zip(left, right, strict=True)]
     else:
         axes.plot(x, y, color=colour, **_line(series))
-    if any(error):
+    if len(rows) > BAND_FROM and series["style"] in ("line", "dashed"):
+        axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
+    elif any(error):
         bars = ([a - b for a, b in zip(y, low, strict=True)], [b - a for a, b in zip(y, high, strict=True)])
         ink = "#1f2933" if series["style"] == "bars" else colour
         axes.errorbar(x, y, bars, fmt="none", ecolor=ink, elinewidth=1.1, capsize=2)

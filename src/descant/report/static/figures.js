@@ -32,7 +32,10 @@
       ? powers.filter((power) => power % step === 0).map((power) => 10 ** power)
       : d3.range(Math.floor(low), Math.ceil(high) + 1).flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power))
         .filter((value) => value >= axis.limits[0] && value <= axis.limits[1]);
-    return { ticks: chosen.length > 1 ? chosen : axis.limits, tickFormat: (value) => number(value, 2) };
+    // All as powers, or none.
+    const power = powers.length >= 3 && (axis.limits[0] < 1e-3 || axis.limits[1] > 1e4);
+    const words = (value) => (value === 1 ? "1" : `10${superscript(Math.round(Math.log10(value)))}`);
+    return { ticks: chosen.length > 1 ? chosen : axis.limits, tickFormat: power ? words : (value) => number(value, 2) };
   }
 
   function described(panel, series, row) {
@@ -52,7 +55,7 @@
       marks.push(Plot.rect(rows, { x1: (row) => row[5], x2: (row) => row[6], y1: base, y2: (row) => row[1], fill: colour, fillOpacity: 0.85, inset: 0.5 }));
     }
     const uncertain = rows.filter((row) => row[4]);
-    if (uncertain.length > BAND_FROM && (style === "line" || style === "dashed")) {
+    if (rows.length > BAND_FROM && uncertain.length && (style === "line" || style === "dashed")) {
       marks.push(Plot.areaY(rows, { x, y1: (row) => row[2], y2: (row) => row[3], fill: colour, fillOpacity: 0.2 }));
     } else if (uncertain.length) {
       marks.push(Plot.ruleX(uncertain, { x, y1: (row) => row[2], y2: (row) => row[3], stroke: style === "bars" ? "currentColor" : colour, strokeWidth: 1.4 }));
@@ -118,7 +121,7 @@
     const cells = panel.values.flatMap((values, row) => values.map((value, column) => ({ row, column, value })));
     const marginLeft = 14 + 6.8 * (d3.max(rows, (name) => name.length) ?? 1);
     const longest = d3.max(columns, (name) => name.length) ?? 1;
-    const size = Math.max(8, Math.min(46, (width - marginLeft - 8) / columns.length));
+    const size = Math.max(8, Math.min(46, (width - marginLeft - 8) / columns.length, Math.max(16, 420 / rows.length)));
     const steep = longest * 7 > size;
     const marginTop = steep ? 14 + 5.2 * longest : 24;
     const every = (names) => d3.range(0, names.length, Math.max(1, Math.ceil(15 / size)));
