@@ -130,11 +130,18 @@ def maps() -> Figure:
     rng = np.random.default_rng(0)
     small = heat_map("merged weights, 4 × 4", rng.normal(size=(4, 4)).round(3).tolist(), tuple("xyzw"), tuple("abcd"))
     wide = heat_map("P, 3 × 21", rng.normal(size=(3, 21)).tolist())
-    tall = heat_map("Q, 21 × 11, one value missing", [[math.nan, *row[1:]] for row in rng.normal(size=(21, 11)).tolist()])
-    named = heat_map(
-        "named rows", (0.1 * rng.normal(size=(2, 3))).tolist(), ("the first row", "the second"), ("query input", "label", "k")
+    tall = heat_map(
+        "Q, 21 × 11, one value missing", [[math.nan, *row[1:]] for row in rng.normal(size=(21, 11)).tolist()]
     )
-    return Figure("weights", "Weights of the layers", "Each block is a multiple of the identity.", (small, wide, tall, named))
+    named = heat_map(
+        "named rows",
+        (0.1 * rng.normal(size=(2, 3))).tolist(),
+        ("the first row", "the second"),
+        ("query input", "label", "k"),
+    )
+    return Figure(
+        "weights", "Weights of the layers", "Each block is a multiple of the identity.", (small, wide, tall, named)
+    )
 
 
 def eight() -> Figure:
@@ -161,12 +168,24 @@ def tables() -> tuple[Table, ...]:
         "A long table",
         ("law", "model", "layers", "ours", "±", "the paper", "exploding", "a column with a long heading", "σ"),
         tuple(
-            (f"uniform:{index % 7}", "diag", index, 0.1 * index, 0.01 if index % 3 else None, 0.2, 1e-7 * index, None, "x")
+            (
+                f"uniform:{index % 7}",
+                "diag",
+                index,
+                0.1 * index,
+                0.01 if index % 3 else None,
+                0.2,
+                1e-7 * index,
+                None,
+                "x",
+            )
             for index in range(60)
         ),
         "Half of the adjusted risk, as the paper prints it.",
     )
-    odd = Table("odd", "Odd values", ("name", "value"), (("not a number", math.nan), ("large", math.inf), (LONG, -1e-300)))
+    odd = Table(
+        "odd", "Odd values", ("name", "value"), (("not a number", math.nan), ("large", math.inf), (LONG, -1e-300))
+    )
     return long, odd
 
 
@@ -176,9 +195,9 @@ def claim(id: str, paper: str, title: str, **more) -> Claim:
 
     given = {
         "where": "Theorem 3.2 and Figure 4",
-        "statement": r"""The least risk of one head is $\psi d\,(d+1+k)/(n+d+1+k)$ with $k = \sigma^2/\psi$, for every $n$ and $d$:
+        "statement": r"""The least risk of one head is $\psi d\,(d+1+k)/(n+d+1+k)$ with $k = \sigma^2/\psi$, for all $n$, $d$:
 $$\min_{P,Q} R(P, Q) = \operatorname{tr}(\Psi\Lambda) - \operatorname{tr}\bigl((\Psi\Lambda)^2 (\tfrac{n+1}{n}\Lambda + \tfrac1n
-\operatorname{tr}(\Lambda) I)^{-1}\bigr) + \sum_{i=1}^{d} \frac{\lambda_i \psi_i}{1 + n \lambda_i \psi_i/\sigma^2} + O(n^{-2}).$$""",
+\operatorname{tr}(\Lambda) I)^{-1}\bigr) + \sum_{i=1}^{d} \frac{\lambda_i \psi_i}{1 + n \lambda_i \psi_i/\sigma^2} + O(1/n)$$""",
         "refuted_by": "A prior, a size or a number of heads for which the two differ by more than rounding.",
         "method": "The risk is an exact polynomial; its minimum is found by *descent* from many starts.\n\n- one\n- two `code`",
         "budgets": {"quick": "sizes up to 10", "full": "sizes up to 100, with ten seeds"},
@@ -193,7 +212,9 @@ def judged(id: str, evidence: Evidence, **more) -> Judgement:
 
 
 def passing(name: str = "least risk, one head") -> Check:
-    return equal(name, 4.54545454, 4.54545454, tolerance=1e-9, reason="Two exact formulas: rounding alone.", printed="4.55")
+    return equal(
+        name, 4.54545454, 4.54545454, tolerance=1e-9, reason="Two exact formulas: rounding alone.", printed="4.55"
+    )
 
 
 def claims() -> dict[str, Claim]:
@@ -205,7 +226,9 @@ def claims() -> dict[str, Claim]:
             claim("elsa-plain", "elsa", "Three matrices are multiplied exactly", statement="Exactly."),
             claim("elsa-failed", "elsa", "Training finds the product of two blocks"),
             claim("guess-flat", "initial-guess", "With a zero prior mean, one head is as good as many"),
-            claim("guess-refuted", "initial-guess", r"Heads saturate at $d + 1$", where=r"Theorem 2, for all $\mu \neq 0$"),
+            claim(
+                "guess-refuted", "initial-guess", r"Heads saturate at $d + 1$", where=r"Theorem 2, for all $\mu \neq 0$"
+            ),
             claim("guess-open", "initial-guess", "Trained models land on the exact values"),
             claim("ltb-maps", "ltb", "The MLP stores the prior mean", where="Section 4"),
             claim("ltb-refuted", "ltb", "The irreducible gap is at least the printed bound"),
@@ -239,7 +262,10 @@ def judgements() -> dict[str, Judgement]:
     false = shown("the product of heads has full rank", False, reason="A rank, exactly.")
     odd = equal("a ratio <b>with</b> a & sign", math.nan, 1.0, tolerance=0.1, reason="It is not a number: `0/0`.")
     found = (
-        judged("elsa-curves", Evidence((passing(), true, *(passing(f"size {d}") for d in range(20))), (curves(),), tables())),
+        judged(
+            "elsa-curves",
+            Evidence((passing(), true, *(passing(f"size {d}") for d in range(20))), (curves(),), tables()),
+        ),
         judged("elsa-plain", Evidence((passing("product"),))),
         Judgement(
             "elsa-failed",
@@ -248,14 +274,20 @@ def judgements() -> dict[str, Judgement]:
             "undecided",
             3.0,
             None,
-            'Traceback (most recent call last):\n  File "elsa.py", line 3, in train\nValueError: n is 0; expected more </script>.',
+            'Traceback (most recent call last):\n  File "elsa.py", line 3\nValueError: n is 0; expected more </script>.',
             {},
         ),
         judged("guess-flat", Evidence((passing(),), (flat(), flat()))),
-        judged("guess-refuted", Evidence((passing(), false), words=("With a mean of rank one, $d$ heads suffice: </script>.",))),
+        judged(
+            "guess-refuted",
+            Evidence((passing(), false), words=("With a mean of rank one, $d$ heads suffice: </script>.",)),
+        ),
         judged("guess-open", Evidence((open_,), words=("At this budget the *standard error* is too large.",))),
         judged("ltb-maps", Evidence((passing(),), (maps(),))),
-        judged("ltb-refuted", Evidence((passing(), refuting, odd), words=(f"The constant is off by a factor of two. {LONG}",))),
+        judged(
+            "ltb-refuted",
+            Evidence((passing(), refuting, odd), words=(f"The constant is off by a factor of two. {LONG}",)),
+        ),
         judged("lt-bars", Evidence((passing(),), (bars(),), tables()[:1])),
         judged("lt-eight", Evidence((passing(),), (eight(),)), seed=3, budget="full"),
     )

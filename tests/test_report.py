@@ -8,6 +8,7 @@ import re
 import time
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,8 +36,8 @@ class Page(HTMLParser):
 
     def __init__(self, path: Path):
         super().__init__()
-        self.links: list[str] = []
-        self.ids: list[str] = []
+        self.links: list[Any] = []
+        self.ids: list[Any] = []
         self.tags: list[str] = []
         self.words: list[str] = []
         self.feed(path.read_text())
@@ -127,9 +128,11 @@ def test_nothing_in_a_claim_becomes_markup(report):
 def test_data_in_the_page_cannot_end_its_script(tmp_path):
     figure = Figure("x", "</script><script>alert(1)</script>", "<!--", (Panel("", Axis("<b>"), Axis("y"), ()),))
     own = {"one": claim("one", "elsa", "One")}
-    write_report(tmp_path, own, {"one": judged("one", Evidence((equal("a", 1, 1, tolerance=0, reason="-"),), (figure,)))})
+    write_report(
+        tmp_path, own, {"one": judged("one", Evidence((equal("a", 1, 1, tolerance=0, reason="-"),), (figure,)))}
+    )
     text = (tmp_path / "claims" / "one.html").read_text()
-    data = re.search(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)[1]
+    (data,) = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)
     assert json.loads(data)["title"] == "</script><script>alert(1)</script>"
     assert "alert(1)</script>" not in text
 
@@ -145,7 +148,10 @@ def test_nothing_is_done_twice_and_a_change_is_seen(tmp_path):
     rewritten = {path.name for path, when in times.items() if path.stat().st_mtime_ns != when}
     assert rewritten == {"index.html", "verdicts.json", ".written.json"}
 
-    changed = {**results, "guess-flat": judged("guess-flat", Evidence(results["guess-flat"].evidence.checks, (bars(),)))}
+    changed = {
+        **results,
+        "guess-flat": judged("guess-flat", Evidence(results["guess-flat"].evidence.checks, (bars(),))),
+    }
     write_report(tmp_path, own, changed)
     found = {path.name for path in (tmp_path / "figures" / "guess-flat").iterdir()}
     assert found == {"bars.png", "bars.svg", "bars.csv", ".bars.drawn"}
@@ -189,7 +195,13 @@ def test_pictures_are_the_same_bits_every_time():
 def test_figures_as_csv():
     rows = list(csv.DictReader(io.StringIO(figure_csv(curves()))))
     assert list(rows[0]) == ["panel", "series", "x", "y", "standard_error"]
-    assert {"panel": "training, with a band", "series": "diverged", "x": "2.0", "y": "nan", "standard_error": "0.0"} in rows
+    assert {
+        "panel": "training, with a band",
+        "series": "diverged",
+        "x": "2.0",
+        "y": "nan",
+        "standard_error": "0.0",
+    } in rows
     assert {"panel": "training, with a band", "series": "Bayes", "x": "", "y": "1.0", "standard_error": ""} in rows
     cells = list(csv.DictReader(io.StringIO(figure_csv(maps()))))
     assert list(cells[0]) == ["panel", "row", "column", "value"] and len(cells) == 16 + 63 + 231 + 6
@@ -289,7 +301,9 @@ def test_mathematics_is_kept_from_markdown():
 def test_vendored_files_are_what_they_were():
     """The README beside them lists each with its version and digest."""
     for folder in (VENDOR, Path(__file__).parent / "vendor"):
-        listed = dict(re.findall(r"^\| `([^`]+)` \| `([0-9a-f]{64})` \|$", (folder / "README.md").read_text(), re.MULTILINE))
+        listed = dict(
+            re.findall(r"^\| `([^`]+)` \| `([0-9a-f]{64})` \|$", (folder / "README.md").read_text(), re.MULTILINE)
+        )
         there = {
             path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
             for path in folder.rglob("*")

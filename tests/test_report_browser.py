@@ -15,7 +15,13 @@ playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is in
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 PHONE = {"width": 390, "height": 844}
 # One page of each kind; the cheap tests look at all of them.
-SOME = ("index.html", "claims/elsa-curves.html", "claims/ltb-maps.html", "claims/elsa-failed.html", "claims/lt-not-run.html")
+SOME = (
+    "index.html",
+    "claims/elsa-curves.html",
+    "claims/ltb-maps.html",
+    "claims/elsa-failed.html",
+    "claims/lt-not-run.html",
+)
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +108,7 @@ def test_every_link_opens(reader, report):
                 continue
             assert address.startswith(report.as_uri()), address
             assert (report / address.removeprefix(report.as_uri() + "/")).is_file(), address
-    assert len(followed) > 40
+    assert len(followed) > 30
     page = tab.open("index.html")
     for step in range(len(claims())):
         page.click("li.claim a" if step == 0 else "a[rel=next]")
@@ -133,7 +139,9 @@ def test_a_phone_never_scrolls_sideways(reader, script):
         for details in page.query_selector_all("details > summary"):
             details.click()
         # Without scripts there is no asking for widths; a screenshot of the whole page is as wide as the page.
-        width = page.evaluate("document.documentElement.scrollWidth") if script else _width(page.screenshot(full_page=True))
+        width = (
+            page.evaluate("document.documentElement.scrollWidth") if script else _width(page.screenshot(full_page=True))
+        )
         assert width == PHONE["width"], name
 
 
@@ -231,11 +239,18 @@ def test_downloads(reader, report):
     links = page.query_selector_all("a[download]")
     assert len(links) == 5
     for link in links:
-        with page.expect_download() as waiting:
-            link.click()
         original = (report / "claims" / link.get_attribute("href")).resolve()
-        assert waiting.value.suggested_filename.endswith(original.name)
-        assert Path(waiting.value.path()).read_bytes() == original.read_bytes()
+        if original.suffix == ".csv":
+            with page.expect_download() as waiting:
+                link.click()
+            assert waiting.value.suggested_filename == original.name
+            assert Path(waiting.value.path()).read_bytes() == original.read_bytes()
+        else:
+            # A browser shows a picture on disk, in a tab of its own; from a server it would save it.
+            with page.expect_popup() as waiting:
+                link.click()
+            waiting.value.wait_for_load_state()
+            assert waiting.value.url == original.as_uri()
     assert page.url.endswith("elsa-curves.html")
 
 

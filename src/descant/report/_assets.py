@@ -45,7 +45,9 @@ def _colours() -> str:
         **{f"series-{index}": pair for index, pair in enumerate(zip(LIGHT, DARK, strict=True))},
         **{f"heat-{index}": pair for index, pair in enumerate(zip(HEAT_LIGHT, HEAT_DARK, strict=True))},
     }
-    return ":root {" + " ".join(f"--{name}: light-dark({light}, {dark});" for name, (light, dark) in named.items()) + "}"
+    return (
+        ":root {" + " ".join(f"--{name}: light-dark({light}, {dark});" for name, (light, dark) in named.items()) + "}"
+    )
 
 
 def _embedded(path: Path) -> str:

@@ -6,6 +6,7 @@ logarithmic axis) is left out and counted.
 
 import math
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 from ..claims import Axis, Figure, HeatMap, Panel, Series
@@ -25,9 +26,7 @@ Looks = dict[tuple[str, str], dict[str, int]]
 def drawing(figure: Figure) -> dict[str, Any]:
     """Everything that is drawn, as plain values."""
     looks = _looks(figure)
-    panels = [
-        _heat_map(panel) if isinstance(panel, HeatMap) else _panel(panel, looks) for panel in figure.panels
-    ]
+    panels = [_heat_map(panel) if isinstance(panel, HeatMap) else _panel(panel, looks) for panel in figure.panels]
     return {
         "name": figure.name,
         "title": bare(figure.title),
@@ -123,7 +122,7 @@ def _edges(panel: Panel, bars: list[Series], series: Series, x: float) -> tuple[
 def _space(panel: Panel, bars: list[Series], x: float) -> float:
     """What the bars at one position may take: as much as there is between the two closest positions."""
     positions = sorted({value for each in bars for value in each.x if _drawn(panel.x, value)})
-    space = min((right - left for left, right in zip(positions, positions[1:], strict=False)), default=1.0)
+    space = min((right - left for left, right in pairwise(positions)), default=1.0)
     # On a logarithmic axis positions are seldom evenly spaced, and the left edge must stay above zero.
     return min(space, x / 2) if panel.x.log else space
 
@@ -167,10 +166,8 @@ def _limits(axis: Axis, values: Iterable[float], padding: float, at_zero: bool =
             return low / 2, high * 2
         margin = (high / low) ** padding
         return low / margin, high * margin
-    if high - low <= FLAT * max(abs(low), abs(high)):
-        margin = 0.25 * max(abs(low), abs(high)) or 1.0
-    else:
-        margin = padding * (high - low)
+    size = max(abs(low), abs(high))
+    margin = padding * (high - low) if high - low > FLAT * size else 0.25 * size or 1.0
     # Bars stand on zero, not above it.
     return (0.0 if at_zero and low == 0 else low - margin), (0.0 if at_zero and high == 0 else high + margin)
 

@@ -9,6 +9,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure as Canvas
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
@@ -22,7 +23,7 @@ TITLE_LETTERS = {1: 44, 2: 44}
 NARROW_LETTERS = 32
 LEGEND_LETTERS = 14  # per inch
 MARKERS = dict(zip(SYMBOLS, "os^D*vP", strict=True))
-LOOK: dict[str, Any] = {
+LOOK: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 9.5,
     "axes.titlesize": 10.5,
@@ -55,7 +56,8 @@ def pictures(ready: dict[str, Any]) -> dict[str, bytes]:
     """The bytes of both files, by suffix; `ready` is what `drawing` returned."""
     with mpl.rc_context():
         mpl.rcdefaults()
-        mpl.rcParams.update(LOOK)
+        for name, value in LOOK.items():
+            mpl.rcParams[name] = value
         canvas = _canvas(ready)
         found = {}
         for suffix, metadata in (("png", {"Software": None}), ("svg", {"Date": None, "Creator": None})):
@@ -72,12 +74,15 @@ def _canvas(ready: dict[str, Any]) -> Canvas:
     width, height = PANEL_INCHES if columns <= 2 else NARROW_INCHES
     letters = TITLE_LETTERS.get(columns, NARROW_LETTERS)
     total = max(columns * width, 5.5)
-    entries = [(_handle(entry), textwrap.fill(entry["label"], int(LEGEND_LETTERS * total))) for entry in ready["legend"]]
+    entries = [
+        (_handle(entry), textwrap.fill(entry["label"], int(LEGEND_LETTERS * total))) for entry in ready["legend"]
+    ]
     longest = max((len(line) for _, label in entries for line in label.splitlines()), default=0)
     across = max(1, min(len(entries), int(LEGEND_LETTERS * total / (longest + 6))))
     legend_height = 0.22 * math.ceil(len(entries) / across)
-    canvas = Canvas(figsize=(total, rows * height + 0.4 + legend_height), layout="constrained")
-    canvas.get_layout_engine().set(w_pad=0.09, h_pad=0.07)  # type: ignore[union-attr]
+    canvas = Canvas(
+        figsize=(total, rows * height + 0.4 + legend_height), layout=ConstrainedLayoutEngine(w_pad=0.09, h_pad=0.07)
+    )
     canvas.suptitle(textwrap.fill(ready["title"], int(10 * total)), fontsize=12)
     grid = canvas.subplots(rows, columns, squeeze=False)
     for axes, panel in zip(grid.flat, panels, strict=False):

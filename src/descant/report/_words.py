@@ -102,7 +102,9 @@ def measured(value: float, error: float) -> Markup:
     """A value with its standard error, to the digits that it has; or the value, and that it is exact."""
     if not error or not math.isfinite(value) or not math.isfinite(error):
         note = "exact" if not error and math.isfinite(value) else f"± {number(error, 2)}" if error else ""
-        return Markup('<span class="number">{}</span> <span class="exact">{}</span>').format(number(value), Markup(note))
+        return Markup('<span class="number">{}</span> <span class="exact">{}</span>').format(
+            number(value), Markup(note)
+        )
     largest = max(abs(value), error)
     exponent = math.floor(math.log10(largest))
     if not PLAIN_RANGE[0] <= largest < PLAIN_RANGE[1]:

@@ -199,6 +199,8 @@
       }
       const drawn = document.createElement("div");
       drawn.className = "drawn";
+      drawn.setAttribute("role", "img");
+      drawn.setAttribute("aria-label", label(panel, data));
       place.append(drawn);
       if (panel.kind === "heat") {
         const scale = document.createElement("div");
@@ -217,8 +219,7 @@
       data.panels.forEach((panel, index) => {
         const room = Math.max(160, Math.min(places[index].clientWidth, 900));
         const svg = panel.kind === "heat" ? heat(panel, room) : plot(panel, room, hidden);
-        svg.setAttribute("role", "img");
-        svg.setAttribute("aria-label", label(panel, data));
+        svg.setAttribute("aria-hidden", "true"); // its place has the words
         places[index].replaceChildren(svg);
       });
     };

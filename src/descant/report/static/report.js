@@ -16,12 +16,14 @@
     window.addEventListener("resize", fit);
   }
 
-  // A formula that is wider than its line scrolls by itself.
+  // A formula that is wider than its line scrolls by itself, and the keyboard can reach it to do so.
   function fit() {
-    for (const element of document.querySelectorAll(".math.inline")) {
+    for (const element of document.querySelectorAll(".math")) {
       element.classList.remove("wide");
-      const room = element.closest("p, dd, li, td, th, h1, h2, h3, a")?.clientWidth ?? Infinity;
-      element.classList.toggle("wide", element.getBoundingClientRect().width > room && room > 0);
+      const room = element.closest("p, dd, li, td, th, h1, h2, h3, a")?.clientWidth || Infinity;
+      element.classList.toggle("wide", element.matches(".inline") && element.getBoundingClientRect().width > room);
+      if (element.scrollWidth > element.clientWidth && element.matches(".display, .wide")) element.tabIndex = 0;
+      else element.removeAttribute("tabindex");
     }
   }
 
