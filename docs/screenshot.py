@@ -1,4 +1,4 @@
-"""The front page of a report as a picture for the README: `python docs/screenshot.py report/index.html docs/assets/report.png`."""
+"""The front page of a report as a picture: `python docs/screenshot.py report/index.html docs/assets/report.png`."""
 
 import shutil
 import sys

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from descant.claims import Axis, Evidence, Figure, Panel, Series, Table, equal
+from descant.claims import Axis, Evidence, Figure, Lab, Panel, Series, Table, _claim, equal
 from descant.report import write_report
 from descant.report._assets import VENDOR, assets
 from descant.report._drawing import drawing
@@ -296,6 +296,18 @@ def test_mathematics_is_kept_from_markdown():
     assert '<span class="math display">\\sum_i x_i</span>' in text
     assert line("2 * 3 * 4 `x` <i>") == "2 * 3 * 4 <code>x</code> &lt;i&gt;"
     assert bare(r"risk / $\sigma^2$ at $\lambda_{max} \leq 10^{-3}$, `x`") == "risk / σ² at λ_max ≤10⁻³, x"
+
+
+def test_the_example_of_the_documentation(tmp_path):
+    (code,) = re.findall(
+        r"```python\n(.*?)```", (Path(__file__).parent.parent / "docs" / "report.md").read_text(), re.DOTALL
+    )
+    space: dict[str, Any] = {"__name__": "example"}
+    exec(code, space)
+    own = {"two-heads": _claim._FOUND.pop("two-heads")}
+    evidence = space["two_heads"](Lab(tmp_path / "claim", tmp_path / "runs"))
+    assert evidence.verdict == "holds"
+    write_report(tmp_path / "report", own, {"two-heads": judged("two-heads", evidence)})
 
 
 def test_vendored_files_are_what_they_were():
