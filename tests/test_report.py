@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import io
+import itertools
 import json
 import re
 import time
@@ -10,6 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from descant.claims import Axis, Evidence, Figure, Lab, Panel, Series, Table, _claim, equal
@@ -253,10 +255,37 @@ def test_limits_hold_everything_and_rounding_is_flat():
                     assert panel["y"]["limits"][0] <= below <= y <= above <= panel["y"]["limits"][1]
 
 
+# From linear sRGB to the tristimulus values of CIE 1931.
+XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+# How linear sRGB looks without one kind of cones: Machado, Oliveira, Fernandes 2009.
+VISIONS = {
+    "normal": np.eye(3),
+    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+
+
+def linear(colour: str) -> np.ndarray:
+    parts = np.array([int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)])
+    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+
+
 def luminance(colour: str) -> float:
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return float(XYZ[1] @ linear(colour))
+
+
+def lab(colour: str, vision: str) -> np.ndarray:
+    """CIE L*a*b*, in which a distance of 2 or 3 is just seen."""
+    x, y, z = np.cbrt(XYZ @ np.clip(np.array(VISIONS[vision]) @ linear(colour), 1e-3, 1) / XYZ.sum(axis=1))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
+def test_any_two_colours_differ_for_every_eye(colours, vision):
+    for one, other in itertools.combinations(colours, 2):
+        assert np.linalg.norm(lab(one, vision) - lab(other, vision)) > 20, (one, other)
 
 
 def test_every_colour_stands_out():

@@ -93,15 +93,15 @@
       marks: [
         panel.shaded ? Plot.rect([panel.shaded], { x1: (d) => d[0], x2: (d) => d[1], y1: panel.y.limits[0], y2: panel.y.limits[1], fill: "currentColor", fillOpacity: 0.07 }) : null,
         Plot.gridY(yTicks.ticks, { stroke: "var(--rule)", strokeOpacity: 1 }),
-        Plot.axisY(yTicks.ticks, { tickFormat: yTicks.tickFormat, tickSize: 0, label: null, color: "var(--soft)" }),
-        Plot.axisX(xTicks.ticks, { tickFormat: xTicks.tickFormat, tickSize: 5, label: null, color: "var(--soft)", ...(steep ? { tickRotate: -30 } : {}) }),
+        Plot.axisY(yTicks.ticks, { text: yTicks.tickFormat, tickSize: 0, label: null, color: "var(--soft)" }),
+        Plot.axisX(xTicks.ticks, { text: xTicks.tickFormat, tickSize: 5, label: null, color: "var(--soft)", ...(steep ? { tickRotate: -30 } : {}) }),
         Plot.text([`↑ ${panel.y.label}`], { frameAnchor: "top-left", dx: -marginLeft, dy: -22, text: (d) => d, fill: "var(--soft)", lineAnchor: "top", lineWidth: width / 11 }),
         Plot.text([`${panel.x.label} →`], { frameAnchor: "bottom-right", dy: steep ? 48 + Math.min(70, 4.2 * deepest) : 40, text: (d) => d, fill: "var(--soft)", textAnchor: "end" }),
         Plot.ruleY([panel.y.limits[0]], { stroke: "var(--soft)", strokeWidth: 1 }),
         ...levels.map((level) => Plot.ruleY([level.y], { stroke: SERIES(level.colour), strokeWidth: 2, strokeDasharray: DASHES.level })),
         ...series.flatMap((each) => seriesMarks(panel, each)),
         Plot.dot(points, Plot.pointer({ x: "x", y: "y", r: 6, stroke: (d) => d.colour, strokeWidth: 2, maxRadius: 40 })),
-        Plot.tip(spots, Plot.pointer({ x: "x", y: "y", title: "text", maxRadius: 40, fontSize: 12, lineWidth: 22, textPadding: 9, fill: "var(--card)", stroke: "var(--soft)" })),
+        Plot.tip(spots, Plot.pointer({ x: "x", y: "y", title: "text", maxRadius: 40, fontSize: 12, lineHeight: 1.4, lineWidth: 22, textPadding: 9, fill: "var(--card)", stroke: "var(--soft)" })),
       ],
     });
   }
@@ -116,7 +116,7 @@
   }
 
   function heat(panel, width) {
-    const shades = d3.interpolateRgbBasis([0, 1, 2, 3, 4].map((index) => resolved(`var(--heat-${index})`)));
+    const shades = d3.piecewise(d3.interpolateRgb, [0, 1, 2, 3, 4].map((index) => resolved(`var(--heat-${index})`)));
     const [rows, columns] = [panel.rows, panel.columns];
     const cells = panel.values.flatMap((values, row) => values.map((value, column) => ({ row, column, value })));
     const marginLeft = 14 + 6.8 * (d3.max(rows, (name) => name.length) ?? 1);
@@ -134,7 +134,7 @@
     ];
     if (size >= 38) marks.push(Plot.text(cells, { x: "column", y: "row", text: (d) => (d.value === null ? "–" : number(d.value, 2)), fill: (d) => (d.value === null ? "var(--soft)" : ink(d.value)), fontSize: 11 }));
     marks.push(Plot.tip(cells, Plot.pointer({
-      x: "column", y: "row", fontSize: 12, lineWidth: 22, fill: "var(--card)", stroke: "var(--soft)",
+      x: "column", y: "row", fontSize: 12, lineHeight: 1.4, lineWidth: 22, fill: "var(--card)", stroke: "var(--soft)",
       title: (d) => `${rows[d.row]}, ${columns[d.column]}\n${d.value === null ? "not finite" : number(d.value, 6)}`,
     })));
     return Plot.plot({
@@ -217,7 +217,7 @@
       const across = Math.max(1, Math.min(data.columns, Math.floor((live.clientWidth + 26) / (narrowest + 26))));
       panels.style.setProperty("--across", across);
       data.panels.forEach((panel, index) => {
-        const room = Math.max(160, Math.min(places[index].clientWidth, 900));
+        const room = Math.max(160, Math.min(places[index].clientWidth, 1060));
         const svg = panel.kind === "heat" ? heat(panel, room) : plot(panel, room, hidden);
         svg.setAttribute("aria-hidden", "true"); // its place has the words
         places[index].replaceChildren(svg);
