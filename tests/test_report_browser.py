@@ -13,7 +13,7 @@ from .report_claims import claims, judgements
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is in the extra `dev`")
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
-PHONE = {"width": 390, "height": 844}
+DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 # One page of each kind; the cheap tests look at all of them.
 SOME = (
     "index.html",
@@ -150,7 +150,9 @@ def _width(png: bytes) -> int:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("viewport", [{"width": 1280, "height": 900}, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize(
+    "viewport", [pytest.param(DESKTOP, id="desktop"), pytest.param(PHONE, id="phone", marks=pytest.mark.slow)]
+)
 def test_axe_finds_no_serious_fault(reader, scheme, viewport):
     tab = reader(color_scheme=scheme, viewport=viewport)
     for name in SOME:
