@@ -227,7 +227,8 @@ def test_paper_is_light_whatever_the_screen(reader):
 def test_copy_buttons(reader):
     tab = reader(permissions=["clipboard-read", "clipboard-write"])
     page = tab.open("claims/elsa-plain.html")
-    for name, text in (("command", "descant reproduce elsa-plain --out again"), ("citation", PAPERS["elsa"].citation)):
+    command = "DESCANT_CLAIMS=tests.report_claims descant reproduce elsa-plain --out again"
+    for name, text in (("command", command), ("citation", PAPERS["elsa"].citation)):
         button = page.locator(f"button[data-copy={name}]")
         button.click()
         playwright.expect(button).to_contain_text("Copied")
