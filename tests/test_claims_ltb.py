@@ -1,0 +1,72 @@
+"""Each claim of the LTB paper stands as it is, and falls when its experiment is broken."""
+
+import pytest
+
+from .claims_lab import Planted, plant, run, shrink
+
+HOME = "descant.claims.ltb"
+PLANTED = [
+    Planted(
+        "gd-beta-optimum",
+        f"{HOME}.gd_beta.theorem_risk",
+        # A preconditioner that is transposed by mistake: no difference for symmetric ones.
+        lambda risk: lambda problem, beta, gamma: risk(problem, beta, gamma.T),
+        smaller={f"{HOME}.gd_beta.SIMULATED": (5,)},
+    ),
+    Planted(
+        "ltb-equals-gd-beta",
+        f"{HOME}.ltb_equals_gd_beta.optimal_gamma",
+        # The tasks' second moment about zero in place of that about their mean.
+        lambda gamma: lambda problem, start: gamma(problem, 0 * start),
+        smaller={f"{HOME}.ltb_equals_gd_beta.STARTS": 1},
+    ),
+    Planted(
+        "lsa-gap",
+        f"{HOME}.lsa_gap.best_heads",
+        # As many heads as help, where the bound is about one.
+        lambda best: lambda problem, heads: best(problem, heads + problem.d),
+        smaller={f"{HOME}.lsa_gap.MEANS": (1.0, 10.0, 30.0)},
+    ),
+    Planted(
+        "lsa-gap-printed",
+        f"{HOME}.lsa_gap.lsa_gap_bounds",
+        # The second branch overlooked.
+        lambda bounds: lambda problem: bounds(problem)._replace(printed=bounds(problem).simple),
+        verdict="does-not-hold",
+        smaller={f"{HOME}.lsa_gap.DIMENSIONS": (50,)},
+    ),
+    Planted(
+        "nearly-bayes",
+        f"{HOME}.near_bayes.gd_beta_minimum",
+        # The prior mean alone, without the step.
+        lambda _: lambda problem: problem.signal,
+        smaller={f"{HOME}.near_bayes.LENGTHS": (64,), f"{HOME}.near_bayes.SAMPLES": 1024},
+    ),
+    Planted(
+        "bayes-outside",
+        f"{HOME}.near_bayes.power_law",
+        # Noise to signal in place of signal to noise.
+        lambda law: lambda n, snr: law(n, 1 / snr),
+        smaller={f"{HOME}.near_bayes.LENGTHS": (4, 64), f"{HOME}.near_bayes.SAMPLES": 1024},
+    ),
+    Planted(
+        "flow-start",
+        f"{HOME}.flow.gradient_flow",
+        # A clock that is four times too fast, as if the flow were that of an eighth of the risk.
+        lambda flow: lambda problem, beta, gamma, times: flow(problem, beta, gamma, times / 4)._replace(times=times),
+    ),
+    Planted(
+        "flow-preconditioner",
+        f"{HOME}.flow.flow_bounds",
+        # The start's pull on the preconditioner forgotten.
+        lambda bounds: lambda problem, flow: bounds(problem, flow._replace(beta_distance=0 * flow.beta_distance)),
+    ),
+]
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.claim)
+def test_the_claim_is_judged_and_a_planted_error_is_seen(planted, monkeypatch, tmp_path):
+    shrink(monkeypatch, planted)
+    assert run(planted.claim, tmp_path / "untouched").verdict == planted.verdict
+    plant(monkeypatch, planted)
+    assert run(planted.claim, tmp_path / "broken").verdict != planted.verdict
