@@ -2,6 +2,8 @@
 
 import pytest
 
+from descant.claims.ltb._problems import isotropic
+
 from .claims_lab import Planted, plant, run, shrink
 
 HOME = "descant.claims.ltb"
@@ -18,7 +20,10 @@ PLANTED = [
         f"{HOME}.ltb_equals_gd_beta.optimal_gamma",
         # The tasks' second moment about zero in place of that about their mean.
         lambda gamma: lambda problem, start: gamma(problem, 0 * start),
-        smaller={f"{HOME}.ltb_equals_gd_beta.STARTS": 1},
+        smaller={
+            f"{HOME}.ltb_equals_gd_beta.STARTS": 1,
+            f"{HOME}.ltb_equals_gd_beta._tasks": lambda lab: {"d = 2": isotropic(2, 6, 3.0, 1.0)},
+        },
     ),
     Planted(
         "lsa-gap",
@@ -54,12 +59,14 @@ PLANTED = [
         f"{HOME}.flow.gradient_flow",
         # A clock that is four times too fast, as if the flow were that of an eighth of the risk.
         lambda flow: lambda problem, beta, gamma, times: flow(problem, beta, gamma, times / 4)._replace(times=times),
+        smaller={f"{HOME}.flow._tasks": lambda lab: {"d = n = 3": isotropic(3, 3, 1.0)}},
     ),
     Planted(
         "flow-preconditioner",
         f"{HOME}.flow.flow_bounds",
         # The start's pull on the preconditioner forgotten.
         lambda bounds: lambda problem, flow: bounds(problem, flow._replace(beta_distance=0 * flow.beta_distance)),
+        smaller={f"{HOME}.flow._tasks": lambda lab: {"d = n = 3": isotropic(3, 3, 4.0)}},
     ),
 ]
 

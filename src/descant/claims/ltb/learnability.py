@@ -167,7 +167,7 @@ def mean_learnability(lab: Lab) -> Evidence:
             float(np.log(adam[-1] / adam[-2]) / np.log(SIZES[-1] / SIZES[-2])),
             1.0,
             tolerance=0.15,
-            reason="A step moves a weight by about the step size, so the way is as long as the mean is large; the tail adds a little.",
+            reason="A step moves a weight by about the step size, so the way is as long as the mean is large.",
         ),
     )
     rows = tuple(

@@ -210,6 +210,6 @@ def printed_gap(lab: Lab) -> Evidence:
     words = (
         READ,
         "The proof, followed to its end, gives the bound of the claim `lsa-gap`, which holds here too. Where the last step "
-        "of the proof applies, the second branch is not larger than the first, so it adds nothing there; elsewhere it can be false.",
+        "of the proof applies, the second branch is not larger than the first, so it adds nothing; elsewhere it can be false.",
     )
     return Evidence(checks, (figure,), (table,), words)

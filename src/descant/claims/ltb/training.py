@@ -206,7 +206,8 @@ def ltb_beats_lsa(lab: Lab) -> Evidence:
     figure = Figure(
         "figure-1",
         "Training as in Figure 1",
-        "Mean of three members with standard errors, exact risks. The block goes through the floor of self-attention and ends at GD-beta.",
+        "Mean of three members with standard errors, exact risks. The block goes through the floor of self-attention and "
+        "ends at GD-beta.",
         (
             Panel(
                 "d = n = 5, prior mean 1", Axis("step of Adam"), Axis("exact in-context risk", log=True), series, levels
