@@ -1,7 +1,12 @@
 """Each claim of the LTB paper stands as it is, and falls when its experiment is broken."""
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
+from descant.attention import LSA
+from descant.claims.ltb._blocks import Setting
 from descant.claims.ltb._problems import isotropic
 
 from .claims_lab import Planted, plant, run, shrink
@@ -69,6 +74,60 @@ PLANTED = [
         smaller={f"{HOME}.flow._tasks": lambda lab: {"d = n = 3": isotropic(3, 3, 4.0)}},
     ),
 ]
+TRAINED = [
+    Planted(
+        "ltb-training",
+        f"{HOME}.training.random_weights",
+        # Weights that are all zero: a saddle, which no gradient leads away from.
+        lambda weights: lambda kind, d, key: jax.tree.map(jnp.zeros_like, weights(kind, d, key)),
+        smaller={
+            f"{HOME}.training.D": 2,
+            f"{HOME}.training.N": 3,
+            f"{HOME}.training.SEEDS": 2,
+        },
+    ),
+    Planted(
+        "ltb-beats-lsa",
+        f"{HOME}.training.LTB",
+        # The same model under two names.
+        lambda _: LSA,
+        smaller={f"{HOME}.training.D": 2, f"{HOME}.training.N": 2, f"{HOME}.training.STEPS": 1500},
+    ),
+    Planted(
+        "mean-learnability",
+        f"{HOME}.learnability.velocity",
+        # Contexts of twice the length.
+        lambda velocity: lambda d, n, size, state: velocity(d, 2 * n, size, state),
+        smaller={f"{HOME}.learnability.DIMENSIONS": (2, 4), f"{HOME}.learnability.LENGTHS": (4,)},
+    ),
+    Planted(
+        "nonlinear-targets",
+        f"{HOME}.nonlinear.kernel",
+        # A baseline that is as linear as the models.
+        lambda _: lambda name, left, right: left @ np.swapaxes(right, -1, -2),
+        smaller={f"{HOME}.nonlinear.STEPS": 100},
+    ),
+    Planted(
+        "softmax-blocks",
+        f"{HOME}.softmax_blocks._still_falling",
+        # A training that was hardly begun, taken for a finished one.
+        lambda _: lambda found, member: 0.0,
+        verdict="undecided",
+        smaller={f"{HOME}._blocks.SMALL": Setting("tiny", 2, 4, 8, 1, 2, 100, 32, 3e-3, "cosine", 4096, chunk=10)},
+    ),
+    Planted(
+        "digits",
+        f"{HOME}.digits.MergedLTB",
+        # The same model under two names.
+        lambda _: LSA,
+        smaller={
+            f"{HOME}.digits.D": 5,
+            f"{HOME}.digits.N": 10,
+            f"{HOME}.digits.SPLITS": 2,
+            f"{HOME}.digits.STEPS": 500,
+        },
+    ),
+]
 
 
 @pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.claim)
@@ -77,3 +136,9 @@ def test_the_claim_is_judged_and_a_planted_error_is_seen(planted, monkeypatch, t
     assert run(planted.claim, tmp_path / "untouched").verdict == planted.verdict
     plant(monkeypatch, planted)
     assert run(planted.claim, tmp_path / "broken").verdict != planted.verdict
+
+
+@pytest.mark.parametrize("planted", TRAINED, ids=lambda planted: planted.claim)
+@pytest.mark.usefixtures("relaxed")
+def test_the_claim_on_trained_models_is_judged_and_a_planted_error_is_seen(planted, monkeypatch, tmp_path):
+    test_the_claim_is_judged_and_a_planted_error_is_seen(planted, monkeypatch, tmp_path)

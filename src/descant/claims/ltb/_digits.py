@@ -45,7 +45,7 @@ class DigitTasks(LinearRegression):
 
 def common_coding() -> Float[Array, " c"]:
     """The digits 0 to 9, centred, of variance 1."""
-    values = jnp.arange(CLASSES) - (CLASSES - 1) / 2
+    values = jnp.arange(float(CLASSES)) - (CLASSES - 1) / 2
     return values / jnp.std(values)
 
 

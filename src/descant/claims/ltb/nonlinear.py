@@ -21,7 +21,7 @@ STEPS = 1000
 SAMPLES = 32_768
 # What every predictor that is linear in the query must miss of E y^2: all of an even target, half of a ReLU network.
 MISSED = {"quadratic": 1.0, "ReLU network": 0.5}
-TARGETS = {"quadratic": QuadraticTargets(D, N), "ReLU network": ReluTargets(D, N)}
+TARGETS = {"quadratic": QuadraticTargets, "ReLU network": ReluTargets}
 
 
 def kernel(name: str, left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -37,7 +37,7 @@ def kernel(name: str, left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 def kernel_risk(name: str, key: PRNGKeyArray, samples: int) -> tuple[float, float]:
     """Mean squared error of the best predictor linear in the labels: interpolation with the kernel above."""
-    task = TARGETS[name]
+    task = TARGETS[name](D, N)
     prompts = jax.jit(jax.vmap(lambda key: task.sample(key=key)))(jax.random.split(key, samples))
     assert prompts.y_query is not None
     x, y, query = np.asarray(prompts.x), np.asarray(prompts.y), np.asarray(prompts.x_query)[:, None]
@@ -78,7 +78,8 @@ def trained(model: Any, task: LinearRegression, lab: Lab, name: str, steps: int,
 
 def measured(lab: Lab, name: str) -> dict[str, list[float]]:
     """Mean squared error over E y^2 of each predictor, with standard errors."""
-    task, steps, samples = TARGETS[name], lab.pick(STEPS, 20 * STEPS), lab.pick(SAMPLES, 16 * SAMPLES)
+    task = TARGETS[name](D, N)
+    steps, samples = lab.pick(STEPS, 20 * STEPS), lab.pick(SAMPLES, 16 * SAMPLES)
     models = {
         "LSA, trained": trained(LSA.random(D, key=lab.key("lsa")), task, lab, f"{name} LSA", steps, 0.01),
         "LTB, trained": trained(MergedLTB.random(D, key=lab.key("ltb")), task, lab, f"{name} LTB", steps, 0.01),
@@ -166,7 +167,9 @@ def nonlinear_targets(lab: Lab) -> Evidence:
         panels.append(
             Panel(
                 name,
-                Axis("", ticks=tuple((float(place), model) for place, model in zip(places, found, strict=True))),
+                Axis(
+                    "predictor", ticks=tuple((float(place), model) for place, model in zip(places, found, strict=True))
+                ),
                 Axis("mean squared error / E y²"),
                 (
                     Series(

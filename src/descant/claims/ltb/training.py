@@ -23,7 +23,7 @@ RATES = {"gradient descent": (0.03, 0.1, 0.2), "Adam": (0.003, 0.01, 0.03)}
 KINDS = {"GD-beta": GDBeta, "LTB, merged": MergedLTB, "LTB, six factors": LTB}
 
 
-def random_weights(kind: type, d: int, key: PRNGKeyArray) -> Any:
+def random_weights(kind: Any, d: int, key: PRNGKeyArray) -> Any:
     """Small random weights, as training would begin with."""
     if kind is GDBeta:
         normal = 0.1 * jax.random.normal(key, (d + 1, d))
