@@ -14,7 +14,7 @@ from ...tasks import LinearRegression
 def sampled_risks(
     models: Sequence[AbstractPredictor], task: LinearRegression, *, samples: int, key: PRNGKeyArray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean squared errors and their standard errors on the same prompts; the last entries are those of y_query^2.
+    """Mean squared errors and their standard errors on the same prompts; the last entry is the mean of y_query^2.
 
     Behind the p models come their differences from the first one, paired: entries p to 2p - 1.
     """

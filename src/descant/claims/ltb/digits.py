@@ -10,6 +10,7 @@ from ...attention import LSA, MergedLTB
 from ...estimators import ConstRidge
 from ...tasks import GaussianPrior
 from ...training import AdamTrainer
+from ...training._flat import flatten, rebuild
 from .. import Axis, Evidence, Figure, Lab, Panel, Series, Table, at_least, claim, consistent
 from ._digits import DigitTasks, common_coding, split_digits
 from ._sampled import sampled_risks
@@ -23,15 +24,21 @@ PENALTIES = (0.5, 2.0, 8.0, 32.0)
 
 
 def trained(kind: Any, tasks: list[DigitTasks], lab: Lab, steps: int) -> list[Any]:
-    """One model per task, all in one program, by Adam on fresh prompts of training images."""
+    """One model per task, all in one program, by Adam on fresh prompts of training images; their weights are kept."""
     models = [kind.random(D, key=jax.random.fold_in(lab.key("weights"), member)) for member in range(len(tasks))]
-    trainer = AdamTrainer(models, tasks, key=lab.key("prompts"), steps=steps, batch=256, lr=0.01, schedule="cosine",
-                          chunk=500)  # fmt: skip
-    state = trainer.init()
-    while not trainer.finished(state):
-        state, _ = trainer.advance(state)
-        lab.tell(f"training {kind.__name__}", state.info["step"] / steps)
-    return trainer.members(state)
+
+    def train() -> list[list[float]]:
+        trainer = AdamTrainer(
+            models, tasks, key=lab.key("prompts"), steps=steps, batch=256, lr=0.01, schedule="cosine", chunk=500
+        )
+        state = trainer.init()
+        while not trainer.finished(state):
+            state, _ = trainer.advance(state)
+            lab.tell(f"training {kind.__name__}", state.info["step"] / steps)
+        return [flatten(model).tolist() for model in trainer.members(state)]
+
+    found = lab.keep(f"weights-{kind.__name__}", train)
+    return [rebuild(model, np.array(weights)) for model, weights in zip(models, found, strict=True)]
 
 
 def common_part(task: DigitTasks) -> np.ndarray:
