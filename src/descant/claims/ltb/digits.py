@@ -18,7 +18,7 @@ from ._sampled import sampled_risks
 D, N = 10, 20
 STRENGTHS = (0.0, 1.0, 2.0)
 SPLITS = 3
-STEPS = 1500
+STEPS = 1000
 SAMPLES = 8192
 PENALTIES = (0.5, 2.0, 8.0, 32.0)
 
@@ -29,7 +29,7 @@ def trained(kind: Any, tasks: list[DigitTasks], lab: Lab, steps: int) -> list[An
 
     def train() -> list[list[float]]:
         trainer = AdamTrainer(
-            models, tasks, key=lab.key("prompts"), steps=steps, batch=256, lr=0.01, schedule="cosine", chunk=500
+            models, tasks, key=lab.key("prompts"), steps=steps, batch=128, lr=0.01, schedule="cosine", chunk=500
         )
         state = trainer.init()
         while not trainer.finished(state):
@@ -97,8 +97,8 @@ def measured(lab: Lab) -> dict[str, Any]:
         training images by Adam, measured on prompts of held-out ones, on several random splits. Beside them ridge regression
         on the context, towards zero and towards the weights that fit the common part (which LTB has to learn by itself).
     """,
-    quick="3 splits, 1,500 steps, 8,192 test prompts",
-    full="12 splits, 15,000 steps, 131,072 test prompts",
+    quick="3 splits, 1,000 steps, 8,192 test prompts",
+    full="12 splits, 10,000 steps, 131,072 test prompts",
     seconds=60,
 )
 def digits(lab: Lab) -> Evidence:
