@@ -1,5 +1,6 @@
 """Adjusted half-MSE after every layer of many networks, over a noise law and at single noise levels; and of estimators."""
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -68,6 +69,12 @@ class Measured:
         return self.names.index(name), -1 if layer is None else layer - 1
 
 
+def ratio(value: tuple[float, float], base: tuple[float, float]) -> tuple[float, float]:
+    """One mean over another, each with its standard error, as if they were independent."""
+    found = value[0] / base[0]
+    return found, abs(found) * math.hypot(value[1] / value[0], base[1] / base[0])
+
+
 def levels_of(law: str) -> list[float]:
     """Noise levels of a profile: the paper's figures reach one beyond the law, and for U(0, 5) up to 10."""
     top = float(law.replace(":", ",").split(",")[-1])
@@ -76,28 +83,36 @@ def levels_of(law: str) -> list[float]:
 
 
 def measure(
-    models: dict[str, Any], law: str, task: LinearRegression, *, samples: int, level_samples: int, seed: int
+    models: dict[str, Any],
+    task: LinearRegression,
+    *,
+    sigmas: list[float],
+    beside: bool,
+    samples: int,
+    level_samples: int,
+    seed: int,
 ) -> Measured:
-    """Measure networks, and the estimators of the law beside them, all on the same contexts."""
+    """Measure networks on contexts of the law and at the noise levels `sigmas`; `beside` them, the law's estimators."""
     key = jax.random.key(seed)
     depth = max(model.layers for model in models.values())
     stack = _stack([_padded(model, depth) for model in models.values()])
-    tuned = tuned_ridge(task, key=jax.random.fold_in(key, 1), pool=TUNING_POOL)
-    estimators = (ConstRidge.best(task), AdaRidge(task.prior), tuned, Bayes(task))
+    estimators = ()
+    if beside:
+        tuned = tuned_ridge(task, key=jax.random.fold_in(key, 1), pool=TUNING_POOL)
+        estimators = (ConstRidge.best(task), AdaRidge(task.prior), tuned, Bayes(task))
     means, errors = mean_over_keys(_errors, (stack, estimators, task), key, samples)
-    sigmas = levels_of(law)
     profiles = []
     for sigma in sigmas:
         at_level = LinearRegression(task.d, task.n, task.prior, task.inputs, FixedNoise(sigma))
         profiles.append(mean_over_keys(_errors, (stack, estimators, at_level), key, level_samples))
-    lengths = [model.layers for model in models.values()] + [1] * len(ESTIMATORS)
+    lengths = [model.layers for model in models.values()] + [1] * len(estimators)
 
     def rows(values: np.ndarray) -> Numbers:
         """Layers that are padding are cut off."""
         return [list(map(float, row[:length])) for row, length in zip(values, lengths, strict=True)]
 
     return Measured(
-        names=[*models, *ESTIMATORS],
+        names=[*models, *ESTIMATORS[: len(estimators)]],
         value=rows(means[0]),
         error=rows(errors[0]),
         ordinary=rows(means[1]),
@@ -129,10 +144,9 @@ def _errors(subject: Any, key: PRNGKeyArray) -> Float[Array, "3 m L"]:
     moments = task.sample_moments(key=key)
     wanted = task.posterior(moments, moments.sigma).mean
     found = jax.vmap(lambda model: weights_after_layers(model, moments))(stack)
-    beside = jnp.stack([estimator.weights(moments) for estimator in estimators])
-    spread = jnp.broadcast_to(beside[:, None, :], (beside.shape[0], *found.shape[1:]))
-    both = jnp.concatenate([found, spread]) - wanted[None, None, :]
-    errors = jax.vmap(jax.vmap(task.error_norm))(both) / 2
+    # An estimator has one answer; it stands in the place of every layer.
+    beside = [jnp.broadcast_to(each.weights(moments)[None, None, :], (1, *found.shape[1:])) for each in estimators]
+    errors = jax.vmap(jax.vmap(task.error_norm))(jnp.concatenate([found, *beside]) - wanted[None, None, :]) / 2
     explodes = ~(errors <= EXPLODES * task.d / 2)  # N(0, I) tasks and inputs: predicting zero costs d
     return jnp.stack([errors, jnp.where(explodes, 0.0, errors), explodes.astype(errors.dtype)])
 

@@ -24,7 +24,7 @@ from ...training import LMTrainer
 from ...training._levels import Level, plan
 from ...training._starts import deepened, full_from_diag, jiggled, random_start
 from .._lab import Lab
-from ._measured import Measured, measure
+from ._measured import Measured, levels_of, measure
 from ._omegas import OMEGAS, Omegas
 
 D, N = 10, 20
@@ -131,7 +131,14 @@ def _train(lab: Lab, run: Run, law: str, kind: str, depth: int, before: dict[str
     }
     lab.tell(f"measuring {kind} networks on {law}", None)
     measured = measure(
-        found, law, task, samples=lab.pick(*SAMPLES), level_samples=lab.pick(*LEVEL_SAMPLES), seed=lab.seed + 1
+        found,
+        task,
+        # Profiles are drawn of the paper's own kinds; ridge regressions and Bayes stand beside the first of them.
+        sigmas=levels_of(law) if kind in ("diag", "full") else [],
+        beside=kind == "diag",
+        samples=lab.pick(*SAMPLES),
+        level_samples=lab.pick(*LEVEL_SAMPLES),
+        seed=lab.seed + 1,
     )
     for name, model in found.items():
         save(model, run.folder / "levels" / f"{name.replace(' ', '-')}.safetensors")

@@ -1,6 +1,7 @@
 """The Bayes optimum beside everything in the paper's tables."""
 
 from .. import Axis, Check, Evidence, Figure, Lab, Panel, Series, Table, at_least, at_most, claim
+from ._measured import ratio
 from ._networks import networks
 from ._pictures import LOSS, RIDGES
 from ._printed import LAW_NAMES, PRINTED_LAWS, printed_networks, printed_ridge
@@ -45,7 +46,7 @@ def bayes_beside(lab: Lab) -> Evidence:
                 f"smallest loss of all ({smallest}) over Bayes', {LAW_NAMES[law]}",
                 losses[smallest][0] / best,
                 1.0,
-                error=_ratio_error(losses[smallest], (best, best_error)),
+                error=ratio(losses[smallest], (best, best_error))[1],
                 reason="No estimator that sees only the context is below the posterior mean.",
             )
         )
@@ -56,7 +57,7 @@ def bayes_beside(lab: Lab) -> Evidence:
                     f"deepest DIAG over Bayes', {LAW_NAMES[law]}",
                     deepest[0] / best,
                     1.5,
-                    error=_ratio_error(deepest, (best, best_error)),
+                    error=ratio(deepest, (best, best_error))[1],
                     reason="Tens of percent is read as less than half.",
                     printed=f"{printed_networks('diag', law)[depth - 1]:g} (loss)",
                 )
@@ -67,7 +68,7 @@ def bayes_beside(lab: Lab) -> Evidence:
                     f"deepest DIAG over Bayes', {LAW_NAMES[law]}",
                     deepest[0] / best,
                     2.0,
-                    error=_ratio_error(deepest, (best, best_error)),
+                    error=ratio(deepest, (best, best_error))[1],
                     reason="Several times is read as twice at least.",
                     printed=f"{printed_networks('diag', law)[depth - 1]:g} (loss)",
                 )
@@ -102,7 +103,3 @@ def bayes_beside(lab: Lab) -> Evidence:
         tuple(rows),
     )
     return Evidence(tuple(checks), (figure,), (table,))
-
-
-def _ratio_error(value: tuple[float, float], base: tuple[float, float]) -> float:
-    return value[0] / base[0] * ((value[1] / value[0]) ** 2 + (base[1] / base[0]) ** 2) ** 0.5

@@ -1,7 +1,7 @@
 """Figure 2: loss at each noise level, inside and outside of what the network was trained on."""
 
 from .. import Evidence, Figure, Lab, Panel, at_least, at_most, claim
-from ._measured import Measured
+from ._measured import Measured, ratio
 from ._networks import networks
 from ._pictures import PROFILE, SIGMA, profile_series, ridge_profiles
 from ._printed import LAW_NAMES
@@ -51,6 +51,9 @@ def noise_profiles(lab: Lab) -> Evidence:
     worst_two = max(two, key=lambda point: point[1])
     beyond_index = measured.sigmas.index(DRAWN)
     beyond = [part[beyond_index] for part in measured.profile(f"diag {depth}")]
+    ada_ratio, ada_ratio_error = ratio(ada[-1][1:], next(point[1:] for point in ada if point[0] == 1.0))
+    deep_ratio, deep_ratio_error = ratio(worst_deep[1:], worst_two[1:])
+    beyond_ratio, beyond_ratio_error = ratio((beyond[0], beyond[1]), worst_deep[1:])
     checks = (
         at_least(
             "noise level at which DIAG with two layers is best",
@@ -66,11 +69,9 @@ def noise_profiles(lab: Lab) -> Evidence:
         ),
         at_most(
             f"worst loss inside the range: DIAG with {depth} layers over DIAG with two",
-            worst_deep[1] / worst_two[1],
+            deep_ratio,
             0.5,
-            error=worst_deep[1]
-            / worst_two[1]
-            * ((worst_deep[2] / worst_deep[1]) ** 2 + (worst_two[2] / worst_two[1]) ** 2) ** 0.5,
+            error=deep_ratio_error,
             reason="Fitting the whole range is read as halving the worst loss in it, at least.",
         ),
         at_most(
@@ -82,9 +83,9 @@ def noise_profiles(lab: Lab) -> Evidence:
         ),
         at_least(
             "AdaRR at the end of the range over AdaRR at σ = 1",
-            ada[-1][1] / next(point[1] for point in ada if point[0] == 1.0),
+            ada_ratio,
             2.0,
-            error=0.1,
+            error=ada_ratio_error,
             reason="Degrading is read as at least doubling.",
         ),
         at_least(
@@ -95,11 +96,9 @@ def noise_profiles(lab: Lab) -> Evidence:
         ),
         at_least(
             f"DIAG with {depth} layers beyond the range, σ = {DRAWN:g}, over its worst loss inside",
-            beyond[0] / worst_deep[1],
+            beyond_ratio,
             1.0,
-            error=beyond[0]
-            / worst_deep[1]
-            * ((beyond[1] / beyond[0]) ** 2 + (worst_deep[2] / worst_deep[1]) ** 2) ** 0.5,
+            error=beyond_ratio_error,
             reason="Rising beyond the range is being above everything inside, beyond standard errors.",
         ),
     )

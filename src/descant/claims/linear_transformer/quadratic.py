@@ -7,7 +7,7 @@ from .. import Axis, Evidence, Figure, Lab, Level, Panel, Series, at_least, at_m
 
 D, LAYERS = 10, 4
 BOUND = 0.1
-LENGTHS = (20, 100, 500, 2_500)
+LENGTHS = (20, 100, 1_000, 10_000)
 QUANTILE = 0.99
 
 
@@ -29,7 +29,7 @@ QUANTILE = 0.99
         measured on random contexts of growing length; beside it, the cosine in token space at every layer of random
         dense networks.
     """,
-    quick="400 contexts for each n = 20, 100, 500, 2500; d = 10",
+    quick="400 contexts for each n = 20, 100, 1000, 10,000; d = 10",
     full="4000 contexts for each",
     seconds=6,
 )

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...attention import FreeDiag
 from .. import Axis, Evidence, Figure, Lab, Panel, Series, Table, at_least, at_most, claim
+from ._measured import ratio
 from ._networks import ABLATED_LAYERS, D, N, networks, task_of
 from ._omegas import OMEGAS, ROLES
 
@@ -62,12 +63,11 @@ def roles_of_weights(lab: Lab) -> Evidence:
         ),
     ]
     for name in TRAINED:
-        ratio = losses[name][0] / value
-        spread = ratio * ((losses[name][1] / losses[name][0]) ** 2 + (error / value) ** 2) ** 0.5
+        times, spread = ratio(losses[name], (value, error))
         checks.append(
             at_least(
                 f"loss without {name} ({ROLES[name]}) over the loss with all four",
-                ratio,
+                times,
                 1.1,
                 error=spread,
                 reason="10% is five times the spread of trained losses between starts and pools.",
