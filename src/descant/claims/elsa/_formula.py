@@ -14,7 +14,7 @@ def output(block: ELSABlock, h: np.ndarray) -> np.ndarray:
     found = h.copy() if block.residual else np.zeros_like(h)
     for head in range(block.heads):
         query, key, value = (
-            h @ np.asarray(w[head]) + (0.0 if b is None else np.asarray(b[head]))
+            h @ np.asarray(w)[head] + (0.0 if b is None else np.asarray(b)[head])
             for w, b in ((block.w3, block.b3), (block.w1, block.b1), (block.w2, block.b2))
         )
         found = found + query @ (key.T @ value)
