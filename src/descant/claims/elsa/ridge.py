@@ -10,7 +10,7 @@ from .. import Axis, Check, Evidence, Figure, Lab, Panel, Series, Table, claim, 
 from ._descent import Ridge, draw
 from ._formula import output, outputs
 
-# The last one is shown: more samples than dimensions, and fewer.
+# Samples and dimensions: fewer samples, and more. The last one is shown.
 SIZES = ((3, 6), (29, 8))
 STEPS = 60
 DRAWS = 6
