@@ -333,6 +333,8 @@ def test_mathematics_is_kept_from_markdown():
     text = paragraphs("Weights $a_1 * b_1 * c_{ij} < d$ and *words* with\n\n$$\\sum_i x_i$$\n")
     assert '<span class="math inline">a_1 * b_1 * c_{ij} &lt; d</span>' in text and "<em>words</em>" in text
     assert '<span class="math display">\\sum_i x_i</span>' in text
+    assert '<span class="math inline">a + b - c</span>' in paragraphs("A sum $a\n  + b\n- c$ over lines.")
+    assert paragraphs("One $ sign.\n\n- a list, $x$").count("<li>") == 1
     assert line("2 * 3 * 4 `x` <i>") == "2 * 3 * 4 <code>x</code> &lt;i&gt;"
     assert bare(r"risk / $\sigma^2$ at $\lambda_{max} \leq 10^{-3}$, `x`") == "risk / σ² at λ_max ≤10⁻³, x"
 
