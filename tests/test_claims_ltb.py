@@ -68,9 +68,9 @@ PLANTED = [
     ),
     Planted(
         "flow-preconditioner",
-        f"{HOME}.flow.flow_bounds",
-        # The start's pull on the preconditioner forgotten.
-        lambda bounds: lambda problem, flow: bounds(problem, flow._replace(beta_distance=0 * flow.beta_distance)),
+        f"{HOME}.flow.gradient_flow",
+        # A clock that is ten times too fast.
+        lambda flow: lambda problem, beta, gamma, times: flow(problem, beta, gamma, times / 10)._replace(times=times),
         smaller={f"{HOME}.flow._tasks": lambda lab: {"d = n = 3": isotropic(3, 3, 4.0)}},
     ),
 ]
