@@ -35,7 +35,10 @@ PLANTED = [
         f"{HOME}.lsa_gap.best_heads",
         # As many heads as help, where the bound is about one.
         lambda best: lambda problem, heads: best(problem, heads + problem.d),
-        smaller={f"{HOME}.lsa_gap.MEANS": (1.0, 10.0, 30.0)},
+        smaller={
+            f"{HOME}.lsa_gap.MEANS": (1.0, 10.0, 30.0),
+            f"{HOME}.lsa_gap._grid": lambda lab: {"d = n = 3": isotropic(3, 3, 1.0)},
+        },
     ),
     Planted(
         "lsa-gap-printed",
