@@ -55,7 +55,7 @@ FULL_FULL: dict[str, Any] = {"pieces": 8, "most_pieces": 16, "keep": 1, "refine_
 # How far FULL starts from DIAG; further off, it begins with explosions.
 JIGGLE = 0.002
 SAMPLES = (32_768, 131_072)
-LEVEL_SAMPLES = (2_048, 32_768)
+LEVEL_SAMPLES = (1_024, 32_768)
 WAIT_S = 1.0
 
 
