@@ -44,7 +44,7 @@ PLANTED = [
         f"{HOME}.one_layer._closed_form",
         # The 1 of n + d + 1 is lost.
         lambda closed: lambda noise2: closed(noise2 - 1),
-        smaller={f"{HOME}.one_layer.LAWS": ("1,3",), f"{HOME}.one_layer.SAMPLES": (8_192, 8_192)},
+        smaller={f"{HOME}.one_layer.LAWS": ("1,3",), f"{HOME}.one_layer.QUICK_LAWS": ("1,3",)},
     ),
     Planted(
         "gd-plus-plus-log-log",

@@ -150,7 +150,7 @@ def table_1_gd_plus_plus(lab: Lab) -> Evidence:
         lab.tell(law, None)
         bound, bound_error = _const_ridge_loss(law, lab)
         printed = min(printed_networks("gd++", law)[2:])
-        error = (2 * bound * oracle_risk(task_of(law)) / SEQUENCES) ** 0.5
+        error = (2 * bound * oracle_risk(task_of(law))[0] / SEQUENCES) ** 0.5
         distance = (printed - bound) / math.hypot(error, bound_error)
         rows.append((LAW_NAMES[law], printed, error, bound, bound_error, distance))
         checks.append(

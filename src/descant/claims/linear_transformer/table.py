@@ -44,7 +44,7 @@ def table_1_claim(lab: Lab) -> Evidence:
     for law, kind in lab.pick(QUICK_RUNS, FULL_RUNS):
         found = networks(lab, law, kind)
         by_law.setdefault(law, []).append(found)
-        oracle = oracle_risk(task_of(law))
+        oracle = oracle_risk(task_of(law))[0]
         for name in found.models:
             kind_name, layers = name.split()
             printed = printed_networks(kind_name, law)
