@@ -134,4 +134,6 @@ def _misses(network, xx):
 def _squaring(errors: dict[float, list[float]]) -> float:
     """How much larger than its square an error is after one more layer."""
     pairs = [pair for values in errors.values() for pair in itertools.pairwise(values)]
-    return max(after / before**2 for before, after in pairs if 1e-5 < before < 0.1)
+    ratios = [after / before**2 for before, after in pairs if 1e-5 < before < 0.1]
+    # A network that never comes so far does not square its error.
+    return max(ratios, default=np.inf)
