@@ -58,6 +58,7 @@ PLANTED = [
         f"{HOME}.two_noises.two_noise_network",
         # The second layer is left out.
         lambda network: lambda n, sigmas: eqx.tree_at(lambda m: m.w_yy, found := network(n, sigmas), 0 * found.w_yy),
+        smaller={f"{HOME}.two_noises.LENGTHS": (2_000, 200_000)},
     ),
     Planted(
         "table-1-gd-plus-plus",
@@ -69,7 +70,15 @@ PLANTED = [
 ]
 
 
-@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.claim)
+# Newton's method over a dense layer takes half a minute.
+SLOW = ("one-layer-is-gd",)
+
+
+def marked(planted):
+    return pytest.param(planted, marks=pytest.mark.slow if planted.claim in SLOW else (), id=planted.claim)
+
+
+@pytest.mark.parametrize("planted", map(marked, PLANTED))
 def test_the_claim_is_judged_and_a_planted_error_is_seen(planted, monkeypatch, tmp_path):
     shrink(monkeypatch, planted)
     assert run(planted.claim, tmp_path / "untouched").verdict == planted.verdict
