@@ -78,7 +78,7 @@ def marked(planted):
     return pytest.param(planted, marks=pytest.mark.slow if planted.claim in SLOW else (), id=planted.claim)
 
 
-@pytest.mark.parametrize("planted", map(marked, PLANTED))
+@pytest.mark.parametrize("planted", [marked(planted) for planted in PLANTED])
 def test_the_claim_is_judged_and_a_planted_error_is_seen(planted, monkeypatch, tmp_path):
     shrink(monkeypatch, planted)
     assert run(planted.claim, tmp_path / "untouched").verdict == planted.verdict
