@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import jax.numpy as jnp
 import numpy as np
 
 from ...programs.paper import Part, Primitive, product_ab, product_abt, product_abtc, product_atb
@@ -27,7 +28,7 @@ def _tried(
         primitive = head(*shape)
         for _ in range(DRAWS):
             h, blocks = filled(shape, parts, random)
-            assert all(condition.holds for condition in primitive.conditions(h))
+            assert all(condition.holds for condition in primitive.conditions(jnp.asarray(h)))
             wanted = placed(product(*blocks), shape, top, left)
             clean = max(clean, distance(output(primitive.block, h), wanted))
             h[-1, :] = random.standard_normal(shape[1])

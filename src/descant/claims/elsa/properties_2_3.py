@@ -1,5 +1,6 @@
 """Properties 2 and 3: a head that is a constant, and a head that is the input itself."""
 
+import jax.numpy as jnp
 import numpy as np
 
 from ...programs.paper import constant, skip, times
@@ -35,7 +36,7 @@ def property_2(lab: Lab) -> Evidence:
         worst = 0.0
         for _ in range(DRAWS):
             c = random.standard_normal(shape)
-            worst = max(worst, distance(output(constant(c).block, random.standard_normal(shape)), c))
+            worst = max(worst, distance(output(constant(jnp.asarray(c)).block, random.standard_normal(shape)), c))
         rows.append((*shape, "W = 0", worst))
     check = equal(
         "worst difference from the constant", max(row[-1] for row in rows), 0.0, tolerance=1e-14, reason=ROUNDING
@@ -71,7 +72,11 @@ def property_3(lab: Lab) -> Evidence:
         worst = 0.0
         for _ in range(DRAWS):
             h, q = random.standard_normal((m, n)), random.standard_normal((n, n))
-            worst = max(worst, distance(output(skip(m, n).block, h), h), distance(output(times(q, m).block, h), h @ q))
+            worst = max(
+                worst,
+                distance(output(skip(m, n).block, h), h),
+                distance(output(times(jnp.asarray(q), m).block, h), h @ q),
+            )
         w3, b1, b2 = (random.standard_normal(shape) for shape in ((n, n), (m, n), (m, n)))
         rank = int(np.linalg.matrix_rank(w3 @ b1.T @ b2))
         printed.append((rank == n) == (m >= n))

@@ -65,4 +65,7 @@ def split_digits(d: int, seed: int) -> tuple[tuple[np.ndarray, np.ndarray], tupl
     )
     components = PCA(d, svd_solver="full").fit(train)
     scale = np.sqrt(np.mean(components.transform(train) ** 2))
-    return (components.transform(train) / scale, train_digits), (components.transform(test) / scale, test_digits)
+    return (
+        (components.transform(train) / scale, np.asarray(train_digits)),
+        (components.transform(test) / scale, np.asarray(test_digits)),
+    )

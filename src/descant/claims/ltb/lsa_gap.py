@@ -98,10 +98,16 @@ def proved_gap(lab: Lab) -> Evidence:
                 (
                     Series("exact gap", tuple(squares), tuple(gaps)),
                     Series(
-                        "proved bound", tuple(squares), tuple(_bounds(mean).proved for mean in MEANS), style="dashed"
+                        "proved bound",
+                        tuple(squares),
+                        tuple(float(_bounds(mean).proved) for mean in MEANS),
+                        style="dashed",
                     ),
                     Series(
-                        "2|μ|²/(3(n+1))", tuple(squares), tuple(_bounds(mean).simple for mean in MEANS), style="dashed"
+                        "2|μ|²/(3(n+1))",
+                        tuple(squares),
+                        tuple(float(_bounds(mean).simple) for mean in MEANS),
+                        style="dashed",
                     ),
                 ),
             ),
