@@ -8,6 +8,7 @@ from pathlib import Path
 from cyclopts import App, CycloptsError
 
 from .. import __version__
+from ._llm import app as llm
 from ._programs import compile_command, programs_command, run_command
 from ._reproduce import reproduce
 from ._risk import risk
@@ -30,6 +31,7 @@ app.command(table1)
 app.command(compile_command, name="compile")
 app.command(run_command, name="run")
 app.command(programs_command, name="programs")
+app.command(llm)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

