@@ -20,8 +20,8 @@ llm: $(DEV)  ## add transformers, and get the small models, for descant llm and 
 	$(PIP) --editable '.[llm]'
 	$(BIN)/descant llm models --get smollm2 --get minilm
 
-reproduce: $(CORE)  ## the main job: exact risks beside two Monte Carlo estimates, into results/
-	$(BIN)/descant reproduce --out results
+reproduce: $(CORE)  ## the main job: judge the papers' claims; report/index.html
+	$(BIN)/descant reproduce --out report
 
 test: $(DEV)  ## run the tests
 	$(BIN)/python -m pytest
@@ -38,12 +38,13 @@ bench: $(DEV)  ## benchmarks; each prints a ratio
 docs: $(DEV)  ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-figures: reproduce  ## make the pictures of the README and of the documentation again
-	cp results/heads.png docs/assets/heads.png
+figures: $(CORE)  ## make the pictures of the README and of the documentation again
+	$(BIN)/descant crosscheck --out results/crosscheck
+	cp results/crosscheck/heads.png docs/assets/heads.png
 	$(BIN)/python -m descant.programs.studies docs/assets
 
 clean:  ## remove .venv and everything that was built
-	rm -rf .venv site dist results .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv site dist results report .pytest_cache .ruff_cache .hypothesis
 
 $(CORE): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

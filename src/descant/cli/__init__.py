@@ -8,9 +8,10 @@ from pathlib import Path
 from cyclopts import App, CycloptsError
 
 from .. import __version__
+from ._claims import claims, reproduce
+from ._crosscheck import crosscheck
 from ._llm import app as llm
 from ._programs import compile_command, programs_command, run_command
-from ._reproduce import reproduce
 from ._risk import risk
 from ._runs import app as runs
 from ._table1 import table1
@@ -24,6 +25,8 @@ app = App(
 )
 app.command(risk)
 app.command(reproduce)
+app.command(claims)
+app.command(crosscheck)
 app.command(train)
 app.command(evaluate, name="eval")
 app.command(runs)

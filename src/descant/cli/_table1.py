@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from .._plain import line
 
 if TYPE_CHECKING:
-    from ..report import Entry
+    from ..claims.linear_transformer import Entry
 
 # The deepest FULL network that is trained here.
 FULL_LAYERS = 4
@@ -53,7 +53,7 @@ def table1(
     """
     from rich.console import Console
 
-    from ..report import FULL_LAWS, LAWS, table_1
+    from ..claims.linear_transformer import FULL_LAWS, LAWS, table_1
 
     if noise is not None and noise not in LAWS:
         raise ValueError(f"noise is {noise!r}; expected one of: {', '.join(LAWS)}.")

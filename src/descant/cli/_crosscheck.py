@@ -1,4 +1,4 @@
-"""`descant reproduce`: the main job."""
+"""`descant crosscheck`: exact risks beside two Monte Carlo estimates."""
 
 import csv
 import io
@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..report import Row
+    from ..crosscheck import Row
 
 # Of about a hundred independent z-scores, one beyond 4 comes up by chance once in 150 runs; draws are seeded.
 Z_LIMIT = 4.0
 
 
-def reproduce(*, out: Path = Path("results"), samples: int = 120_000, seed: int = 0) -> int:
+def crosscheck(*, out: Path = Path("results/crosscheck"), samples: int = 120_000, seed: int = 0) -> int:
     """Measure every predictor on four tasks three ways (exact, moments, tokens) and compare them.
 
     Finished tasks are kept in OUT and found again, so an interrupted run goes on where it stopped. Exit status 1 if an
@@ -32,7 +32,7 @@ def reproduce(*, out: Path = Path("results"), samples: int = 120_000, seed: int 
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from .._disk import write_whole
-    from ..report import four_tasks, heads_figure, largest_z, measure_all
+    from ..crosscheck import four_tasks, heads_figure, largest_z, measure_all
 
     console = Console()
     rows: list[Row] = []
@@ -54,7 +54,7 @@ def reproduce(*, out: Path = Path("results"), samples: int = 120_000, seed: int 
 
 
 def _as_csv(rows: "list[Row]") -> str:
-    from ..report import Row
+    from ..crosscheck import Row
 
     text = io.StringIO()
     writer = csv.DictWriter(text, [field.name for field in fields(Row)], lineterminator="\n")

@@ -16,13 +16,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
-from .._sampling import mean_over_keys
-from ..attention import Diag, Full, save
-from ..estimators import ConstRidge
-from ..measure import moment_risks
-from ..runs import Run, Store, drive
-from ..tasks import LinearRegression, parse_noise
-from ..training import LMTrainer
+from ..._sampling import mean_over_keys
+from ...attention import Diag, Full, save
+from ...estimators import ConstRidge
+from ...measure import moment_risks
+from ...runs import Run, Store, drive
+from ...tasks import LinearRegression, parse_noise
+from ...training import LMTrainer
 
 D, N = 10, 20
 # What the paper prints, layers 1 to 5, by noise law; only ever shown beside our own numbers.

@@ -1,4 +1,4 @@
-"""What `descant reproduce` leaves on disk."""
+"""What `descant crosscheck` leaves on disk."""
 
 import csv
 import json
@@ -7,10 +7,10 @@ import os
 import numpy as np
 import pytest
 
-from descant import FixedNoise, LinearRegression, _disk, report
+from descant import FixedNoise, LinearRegression, _disk, crosscheck
 from descant.cli import main
+from descant.crosscheck import _risks
 from descant.measure import NAMES
-from descant.report import _risks
 
 
 @pytest.fixture
@@ -21,8 +21,8 @@ def small(monkeypatch):
         "long": LinearRegression(2, 9, noise=FixedNoise(0.5)),
     }
     monkeypatch.setattr(_risks, "four_tasks", lambda: tasks)
-    monkeypatch.setattr(report, "four_tasks", lambda: tasks)
-    monkeypatch.setattr(report, "heads_figure", lambda: b"\x89PNG")
+    monkeypatch.setattr(crosscheck, "four_tasks", lambda: tasks)
+    monkeypatch.setattr(crosscheck, "heads_figure", lambda: b"\x89PNG")
     return tasks
 
 
@@ -31,10 +31,10 @@ def read(folder) -> list[dict]:
         return list(csv.DictReader(file))
 
 
-def test_reproduce_measures_resumes_and_judges(small, tmp_path, monkeypatch, capsys):
+def test_crosscheck_measures_resumes_and_judges(small, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     out = tmp_path / "results"
-    arguments = ["reproduce", "--out", str(out), "--samples", "4096"]
+    arguments = ["crosscheck", "--out", str(out), "--samples", "4096"]
     with pytest.raises(SystemExit) as stop:
         main(arguments)
     assert stop.value.code == 0
@@ -91,13 +91,13 @@ def test_z_scores_forgive_rounding_only():
 
 
 def test_the_four_tasks_are_four_problems():
-    tasks = report.four_tasks()
+    tasks = crosscheck.four_tasks()
     assert len(tasks) == 4
     assert len({(task.d, task.n) for task in tasks.values()}) == 4
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:matplotlib")
 def test_the_figure_is_a_png():
-    image = report.heads_figure(d=3, n=4)
+    image = crosscheck.heads_figure(d=3, n=4)
     assert image.startswith(b"\x89PNG") and len(image) > 20_000
     assert np.frombuffer(image[16:24], ">u4").tolist() == [1200, 690]

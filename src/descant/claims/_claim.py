@@ -1,0 +1,181 @@
+"""Claims as data, and where they are found."""
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import cleandoc
+from typing import TYPE_CHECKING
+
+from ._evidence import Evidence
+
+if TYPE_CHECKING:
+    from ._lab import Lab
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper whose claims are judged."""
+
+    id: str
+    short: str
+    title: str
+    authors: str
+    year: int
+    arxiv: str
+    venue: str = ""
+
+    @property
+    def citation(self) -> str:
+        """The entry for a bibliography."""
+        key = self.authors.split(",")[0].split()[-1].lower() + str(self.year)
+        names = " and ".join(name.strip() for name in self.authors.split(","))
+        return (
+            f"@article{{{key},\n  title = {{{self.title}}},\n  author = {{{names}}},\n  year = {{{self.year}}},\n"
+            f"  eprint = {{{self.arxiv}}},\n  archivePrefix = {{arXiv}}\n}}"
+        )
+
+
+PAPERS = {
+    paper.id: paper
+    for paper in (
+        Paper(
+            "elsa",
+            "ELSA",
+            "An extension of linear self-attention for in-context learning",
+            "Katsuyuki Hagiwara",
+            2025,
+            "2503.23814",
+        ),
+        Paper(
+            "initial-guess",
+            "Initial guess",
+            "The Initialization Determines Whether In-Context Learning Is Gradient Descent",
+            "Shifeng Xie, Rui Yuan, Simone Rossi, Thomas Hannagan",
+            2025,
+            "2512.04268",
+            "TMLR 2025",
+        ),
+        Paper(
+            "ltb",
+            "LTB",
+            "In-Context Learning of a Linear Transformer Block: Benefits of the MLP Component and One-Step GD Initialization",
+            "Ruiqi Zhang, Jingfeng Wu, Peter L. Bartlett",
+            2024,
+            "2402.14951",
+            "NeurIPS 2024",
+        ),
+        Paper(
+            "linear-transformer",
+            "Linear transformers",
+            "Linear Transformers are Versatile In-Context Learners",
+            "Max Vladymyrov, Johannes von Oswald, Mark Sandler, Rong Ge",
+            2024,
+            "2402.14180",
+            "NeurIPS 2024",
+        ),
+    )
+}
+# The packages beside this file in which every module is looked through for claims.
+_HOMES = ("elsa", "initial_guess", "ltb", "linear_transformer")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement and the experiment that judges it.
+
+    Attributes
+    ----------
+    id
+        Short name, as typed after `descant reproduce`.
+    paper
+        Key of `PAPERS`.
+    where
+        Where the paper says it: section, theorem, figure, table.
+    title
+        A headline of a few words.
+    statement
+        The claim in our own words; Markdown with $mathematics$.
+    refuted_by
+        What would show that it is wrong.
+    method
+        How the experiment goes about it, closed form against numerics against trained model; Markdown with $mathematics$.
+    budgets
+        What is done at each budget, in words.
+    seconds
+        About how long the quick budget takes on one core: the longest claims are begun first.
+    """
+
+    id: str
+    paper: str
+    where: str
+    title: str
+    statement: str
+    refuted_by: str
+    method: str
+    budgets: dict[str, str]
+    seconds: float
+    experiment: "Callable[[Lab], Evidence]"
+
+
+_FOUND: dict[str, Claim] = {}
+
+
+def claim(
+    id: str,
+    *,
+    paper: str,
+    where: str,
+    title: str,
+    statement: str,
+    refuted_by: str,
+    method: str,
+    quick: str,
+    full: str,
+    seconds: float,
+):
+    """Decorate an experiment so that it is found."""
+    if paper not in PAPERS:
+        raise ValueError(f"paper of claim {id!r} is {paper!r}; expected one of: {', '.join(PAPERS)}.")
+    if id in _FOUND:
+        raise ValueError(f"two claims have the id {id!r}; expected each id once.")
+
+    def register(experiment: "Callable[[Lab], Evidence]") -> "Callable[[Lab], Evidence]":
+        _FOUND[id] = Claim(
+            id=id,
+            paper=paper,
+            where=where,
+            title=title,
+            statement=cleandoc(statement),
+            refuted_by=cleandoc(refuted_by),
+            method=cleandoc(method),
+            budgets={"quick": quick, "full": full},
+            seconds=seconds,
+            experiment=experiment,
+        )
+        return experiment
+
+    return register
+
+
+def all_claims() -> dict[str, Claim]:
+    """Every claim by id, paper by paper."""
+    for home in _HOMES:
+        package = importlib.import_module(f"{__package__}.{home}")
+        for module in sorted(info.name for info in pkgutil.iter_modules(package.__path__)):
+            importlib.import_module(f"{package.__name__}.{module}")
+    order = list(PAPERS)
+    return dict(sorted(_FOUND.items(), key=lambda item: order.index(item[1].paper)))
+
+
+def find(ids: list[str] | None = None) -> dict[str, Claim]:
+    """The claims asked for: by id, or all of a paper by its name; all of them if nothing is named."""
+    claims = all_claims()
+    if not ids:
+        return claims
+    unknown = [id for id in ids if id not in claims and id not in PAPERS]
+    if unknown:
+        raise ValueError(
+            f"no claim and no paper is called {unknown[0]!r}; papers: {', '.join(PAPERS)}; `descant claims` lists the claims."
+        )
+    return {id: claim for id, claim in claims.items() if id in ids or claim.paper in ids}

@@ -1,0 +1,116 @@
+"""A claim, judged: evidence and verdict with everything needed to check them, on disk whole or absent."""
+
+import hashlib
+import json
+import shutil
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from .._code import code_digest
+from .._disk import write_whole
+from .._plain import page, restored
+from ..runs import environment
+from ._checks import Check
+from ._claim import Claim
+from ._evidence import Evidence, Table, Verdict
+from ._figures import Axis, Figure, HeatMap, Level, Panel, Series
+from ._lab import Lab, silent
+
+NAME = "judgement.json"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What came of a claim. Without evidence, `failure` says why the experiment did not end, and nothing is decided."""
+
+    id: str
+    budget: str
+    seed: int
+    verdict: Verdict
+    seconds: float
+    evidence: Evidence | None
+    failure: str
+    environment: dict[str, Any]
+
+
+def judgement_path(root: Path, claim: Claim, budget: str, seed: int) -> Path:
+    """Where a judgement lives: another budget, seed or version of the code is another place."""
+    # Pages and commands may change without an experiment being another one.
+    code = code_digest(without=("cli", "report"))
+    asked = json.dumps([claim.id, budget, seed, code])
+    return root / "evidence" / claim.id / hashlib.sha256(asked.encode()).hexdigest()[:16] / NAME
+
+
+def judge(
+    claim: Claim,
+    root: Path,
+    *,
+    budget: str = "quick",
+    seed: int = 0,
+    tell: Callable[[str, float | None], None] = silent,
+) -> Judgement:
+    """Find the judgement, or run the experiment and keep what came of it.
+
+    An experiment that fails is told but not kept: next time it is tried again.
+    """
+    path = judgement_path(root, claim, budget, seed)
+    if path.exists():
+        return load(path)
+    lab = Lab(path.parent, root / "runs", budget, seed, tell)
+    started, evidence, failure = time.monotonic(), None, ""
+    try:
+        evidence = claim.experiment(lab)
+    except Exception:
+        failure = traceback.format_exc(limit=-6)
+    seconds = time.monotonic() - started + sum(lab.found)
+    verdict: Verdict = "undecided" if evidence is None else evidence.verdict
+    result = Judgement(claim.id, budget, seed, verdict, seconds, evidence, failure, environment())
+    if evidence is not None:
+        write_whole(path, page(claim.id, asdict(result)))
+        shutil.rmtree(path.parent / "parts", ignore_errors=True)
+    return result
+
+
+def load(path: Path) -> Judgement:
+    """Read a judgement from disk."""
+    raw = restored(json.loads(path.read_text()))
+    evidence = raw.pop("evidence")
+    return Judgement(**raw, evidence=None if evidence is None else _evidence(evidence))
+
+
+def _evidence(raw: dict[str, Any]) -> Evidence:
+    tables = [
+        Table(**{**table, "columns": tuple(table["columns"]), "rows": tuple(map(tuple, table["rows"]))})
+        for table in raw["tables"]
+    ]
+    return Evidence(
+        checks=tuple(Check(**check) for check in raw["checks"]),
+        figures=tuple(_figure(figure) for figure in raw["figures"]),
+        tables=tuple(tables),
+        words=tuple(raw["words"]),
+    )
+
+
+def _figure(raw: dict[str, Any]) -> Figure:
+    return Figure(**{**raw, "panels": tuple(_panel(panel) for panel in raw["panels"])})
+
+
+def _panel(raw: dict[str, Any]) -> Panel | HeatMap:
+    if "values" in raw:
+        return HeatMap(raw["title"], tuple(map(tuple, raw["values"])), tuple(raw["rows"]), tuple(raw["columns"]))
+    return Panel(
+        title=raw["title"],
+        x=_axis(raw["x"]),
+        y=_axis(raw["y"]),
+        series=tuple(Series(**series) for series in raw["series"]),
+        levels=tuple(Level(**level) for level in raw["levels"]),
+        shaded=None if raw["shaded"] is None else tuple(raw["shaded"]),
+    )
+
+
+def _axis(raw: dict[str, Any]) -> Axis:
+    return Axis(raw["label"], raw["log"], tuple((tick[0], tick[1]) for tick in raw["ticks"]))

@@ -1,0 +1,68 @@
+"""What an experiment is given: a budget, keys, a place to keep finished parts, and someone to tell how far it is."""
+
+import json
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import jax
+from jaxtyping import PRNGKeyArray
+
+from .._disk import write_whole
+from .._plain import page, restored
+from ..runs import Store
+
+BUDGETS = ("quick", "full")
+T = TypeVar("T")
+
+
+def silent(words: str, share: float | None) -> None:
+    """Tell nobody."""
+    del words, share
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A bench for one claim.
+
+    `folder` is the claim's own: what `keep` finished there is found again after an interruption. `runs` is one store for all
+    claims, so that networks that several claims look at are trained once.
+    """
+
+    folder: Path
+    runs: Path
+    budget: str = "quick"
+    seed: int = 0
+    tell: Callable[[str, float | None], None] = field(default=silent)
+    # What the parts that were found again had taken.
+    found: list[float] = field(default_factory=list)
+
+    def pick(self, quick: T, full: T) -> T:
+        """The setting for this budget."""
+        return full if self.budget == "full" else quick
+
+    def key(self, name: str) -> PRNGKeyArray:
+        """A random key for a named purpose: other names, other draws."""
+        return jax.random.fold_in(jax.random.key(self.seed), zlib.crc32(name.encode()))
+
+    def keep(self, name: str, compute: Callable[[], Any]) -> Any:
+        """What `compute` returns (numbers, text, lists, dictionaries), computed once and then read from disk.
+
+        Always as it is read from disk, so that a first run and a continued one go on with the same values.
+        """
+        path = self.folder / "parts" / f"{name}.json"
+        if path.exists():
+            part = restored(json.loads(path.read_text()))
+            self.found.append(part["seconds"])
+            return part["value"]
+        started = time.monotonic()
+        value = compute()
+        write_whole(path, page(name, {"seconds": time.monotonic() - started, "value": value}))
+        return restored(json.loads(path.read_text()))["value"]
+
+    def store(self) -> Store:
+        """The store of runs that all claims share."""
+        return Store(self.runs)

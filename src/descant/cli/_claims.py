@@ -1,0 +1,134 @@
+"""`descant claims` and `descant reproduce`: what the papers say, judged."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from ..claims import Claim, Judgement
+
+MARKS = {
+    "holds": "[green]holds[/green]",
+    "does-not-hold": "[red]does not hold[/red]",
+    "undecided": "[yellow]undecided[/yellow]",
+}
+
+
+def claims(*ids: str, json: Annotated[bool, Parameter(negative="")] = False) -> None:
+    """List the claims, what they say and where the papers say it.
+
+    Parameters
+    ----------
+    ids
+        Claims, or papers (elsa, initial-guess, ltb, linear-transformer); all by default.
+    json
+        Print a JSON list.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from .._plain import page
+    from ..claims import PAPERS, find
+
+    found = find(list(ids))
+    if json:
+        fields = ("id", "paper", "where", "title", "statement", "refuted_by", "method", "budgets", "seconds")
+        print(page("claims", [{name: getattr(claim, name) for name in fields} for claim in found.values()]), end="")
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    paper = None
+    for claim in found.values():
+        if claim.paper != paper:
+            paper = claim.paper
+            table.add_row(f"[bold]{PAPERS[paper].short}[/bold]", f"arXiv {PAPERS[paper].arxiv}")
+        table.add_row(f"  {claim.id}", claim.title)
+    Console().print(table)
+
+
+def reproduce(
+    *ids: str,
+    budget: Literal["quick", "full"] = "quick",
+    out: Path = Path("report"),
+    seed: int = 0,
+    processes: int | None = None,
+) -> int:
+    """Run the experiments of the papers' claims, judge each, and write the report.
+
+    Finished claims are kept in OUT and found again, so an interrupted run goes on where it stopped. Exit status 1 if an
+    experiment could not be run to its end; a claim that does not hold is a result, not an error.
+
+    Parameters
+    ----------
+    ids
+        Claims, or papers (elsa, initial-guess, ltb, linear-transformer); all by default.
+    budget
+        quick: all claims in about a quarter of an hour on two cores. full: hours there, or minutes on a GPU.
+    out
+        Folder of the report: index.html, verdicts.json, and the evidence.
+    seed
+        Seed of everything that is drawn.
+    processes
+        Claims that are judged at the same time; as many as there are cores by default.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from ..claims import find, judge_all
+    from ..report import write_report
+
+    if processes is not None and processes < 1:
+        raise ValueError(f"processes is {processes}; expected at least 1.")
+    asked = find(list(ids))
+    console = Console()
+    judgements: dict[str, Judgement] = {}
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        bar = progress.add_task("claims", total=len(asked))
+        rows = {}
+        for event in judge_all(asked, out, budget=budget, seed=seed, processes=processes):
+            if event.kind == "begun":
+                rows[event.id] = progress.add_task(f"  {event.id}", total=None)
+            elif event.kind == "on its way":
+                total = None if event.share is None else 1.0
+                progress.update(
+                    rows[event.id], description=f"  {event.id}: {event.words}", completed=event.share or 0, total=total
+                )
+            elif event.judgement is not None:
+                judgements[event.id] = event.judgement
+                progress.update(bar, advance=1)
+                if event.id in rows:
+                    progress.remove_task(rows[event.id])
+                    console.print(_line(asked[event.id], event.judgement), highlight=False, soft_wrap=True)
+    judgements = {id: judgements[id] for id in asked}
+    page = write_report(out, asked, judgements)
+    _print_summary(console, asked, judgements, page)
+    return 1 if any(judgement.failure for judgement in judgements.values()) else 0
+
+
+def _line(claim: "Claim", judgement: "Judgement") -> str:
+    if judgement.failure:
+        last = judgement.failure.strip().splitlines()[-1]
+        return f"[red]failed[/red]  {claim.id}: {last}"
+    return f"{MARKS[judgement.verdict]}  {claim.title} ({claim.id}, {judgement.seconds:.0f} s)"
+
+
+def _print_summary(console, claims: "dict[str, Claim]", judgements: "dict[str, Judgement]", page: Path) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    from ..claims import PAPERS
+
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for column in ("paper", "holds", "does not hold", "undecided"):
+        table.add_column(column, justify="left" if column == "paper" else "right")
+    for paper in PAPERS.values():
+        verdicts = [judgement.verdict for id, judgement in judgements.items() if claims[id].paper == paper.id]
+        if verdicts:
+            counts = (str(verdicts.count(each)) for each in MARKS)
+            table.add_row(f"{paper.short} (arXiv {paper.arxiv})", *counts)
+    console.print(table)
+    for id, judgement in judgements.items():
+        if judgement.verdict != "holds":
+            console.print(_line(claims[id], judgement), highlight=False, soft_wrap=True)
+    console.print(f"Written: {page}", highlight=False, soft_wrap=True)

@@ -1,0 +1,5 @@
+"""What `descant crosscheck` makes: every risk three ways, exact, over moments and over tokens."""
+
+from .. import _precision as _precision
+from ._heads import heads_figure as heads_figure
+from ._risks import Row as Row, four_tasks as four_tasks, largest_z as largest_z, measure_all as measure_all
