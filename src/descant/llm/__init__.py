@@ -13,9 +13,22 @@ from ._packaged import PACKAGED as PACKAGED, fetch as fetch
 from ._pairs import Benchmark as Benchmark, Labelled as Labelled, Pair as Pair, read_benchmark as read_benchmark
 from ._prompts import Prompt as Prompt, build as build
 from ._reading import Reply as Reply, Scale as Scale, parse_score as parse_score
-from ._report import Report as Report, write_report as write_report
-from ._results import Results as Results
+from ._report import (
+    Found as Found,
+    Report as Report,
+    default_root as default_root,
+    found as found,
+    write_report as write_report,
+)
+from ._results import Asked as Asked, Results as Results
 from ._statistics import Interval as Interval
-from ._summary import Row as Row, by_distance as by_distance, by_shots as by_shots, summary as summary
+from ._summary import (
+    DistanceRow as DistanceRow,
+    Row as Row,
+    ShotsRow as ShotsRow,
+    by_distance as by_distance,
+    by_shots as by_shots,
+    summary as summary,
+)
 from ._templates import Template as Template, find_template as find_template, templates as templates
-from ._verdicts import Verdict as Verdict, verdicts as verdicts
+from ._verdicts import STATEMENTS as STATEMENTS, Verdict as Verdict, verdicts as verdicts

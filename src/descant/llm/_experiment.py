@@ -15,7 +15,7 @@ from ._models import Model
 from ._pairs import Benchmark, Pair
 from ._prompts import Prompt, build
 from ._reading import Reply, Scale
-from ._results import Results
+from ._results import Asked, Results
 from ._similarity import Cosines, Line, fit_rows, jaccard
 from ._templates import Template, find_template
 
@@ -192,18 +192,18 @@ def run(
             owned = [(each, asker.own(answers, each)) for each in asker.draws]
             own = [asker.ask("self", each, found) for each, found in owned if found is not None]
             _answer(model, answers, [*asks, *own], setting, benchmark, on_progress, later - len(own))
-    return Results.of(
-        answers.rows,
-        guesses=tuple(kind for kind in GUESSES if kind in setting.guesses),
+    asked = Asked(
         model=model.identity,
         template=setting.wording,
+        guesses=tuple(kind for kind in GUESSES if kind in setting.guesses),
         where=setting.where,
         shots=setting.shots,
         fixed=setting.fixed,
         split=benchmark.split,
-        queries=asker.queries,
-        seeds=range(setting.seeds),
+        queries=tuple(asker.queries),
+        seeds=setting.seeds,
     )
+    return Results.of(answers.rows, asked)
 
 
 def _answer(

@@ -9,14 +9,13 @@ matplotlib.use("agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from ._linear_world import NOISE2, guessed_risk, remaining_share
+from ._linear_world import NOISE2, D, guessed_risk, remaining_share
 from ._results import Results
-from ._summary import DistanceRow, ShotsRow, by_distance, by_shots
+from ._summary import VARIED, DistanceRow, ShotsRow, by_distance, by_shots
 
 BLUE, GREEN, ORANGE, GREY = "#2f6690", "#3a7d44", "#c2703d", "0.45"
-# Weights that know how good guesses are on average, not how good this one is.
-MADE_FOR = 1.0
 FOLLOWED = {"embedding": GREEN, "random": ORANGE, "shuffled": BLUE}
 
 
@@ -24,16 +23,16 @@ def figure(results: Results, model: str) -> bytes:
     """The picture as a PNG. Left: exact risks of y_q-LSA. Right: what the model did, with 95% intervals."""
     distances, shots = by_distance(results), by_shots(results)
     variance = float(np.nanvar(results.gold))
-    drawn, axes = plt.subplots(2, 2, figsize=(11, 8.4), dpi=130, layout="constrained")
+    drawn, axes = plt.subplots(2, 2, figsize=(11, 8.4), dpi=130, layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12))
     widest = max((row.distance for row in distances), default=variance) / variance
-    n = max(results.shots, 1)
+    n = max(results.asked.shots, 1)
     _linear_errors(axes[0, 0], widest, n)
-    _model_errors(axes[0, 1], distances, variance, model)
+    _model_errors(axes[0, 1], distances, variance, model, ", ".join(kind for kind in VARIED if kind in results.guesses))
     highest = max(axes[0, 0].get_ylim()[1], axes[0, 1].get_ylim()[1])
     for each in axes[0]:
         each.set(xlim=(0, widest * 1.06), ylim=(0, highest))
-        each.set_xlabel("squared distance of the guess from the answer (variances of the answer)")
-        each.set_ylabel("squared error (variances of the answer)")
+        each.set_xlabel("squared distance of the guess (variances of the label)")
+        each.set_ylabel("squared error (variances of the label)")
     _linear_shares(axes[1, 0], n)
     _model_shares(axes[1, 1], shots, model)
     low = min(-0.05, *(each.get_ylim()[0] for each in axes[1]))
@@ -54,17 +53,13 @@ def figure(results: Results, model: str) -> bytes:
 def _linear_errors(axes: Axes, widest: float, n: int) -> None:
     grid = np.linspace(0.0, widest, 60)
     known = [guessed_risk(float(each), n) if each else 0.0 for each in grid]
-    made = [guessed_risk(float(each), n, made_for=MADE_FOR) for each in (0.0, widest)]
     axes.plot(grid, grid, color=GREY, lw=1.2, ls=(0, (5, 3)), label="the guess alone")
     axes.axhline(guessed_risk(1.0, n), color=ORANGE, lw=1.5, label="without a guess")
-    axes.plot(
-        [0, widest], made, color=BLUE, lw=1.8, ls=(0, (1, 1)), label="with it, weights made for guesses of all kinds"
-    )
-    axes.plot(grid, known, color=GREEN, lw=2, label="with it, weights made for such guesses")
-    axes.set_title(f"y_q-LSA, exact  (d = 10, n = {n}, noise {NOISE2:g} of the variance)", fontsize=11, loc="left")
+    axes.plot(grid, known, color=GREEN, lw=2, label="with it")
+    axes.set_title(f"y_q-LSA, exact  (d = {D}, n = {n}, noise {NOISE2:g} of the variance)", fontsize=11, loc="left")
 
 
-def _model_errors(axes: Axes, rows: list[DistanceRow], variance: float, model: str) -> None:
+def _model_errors(axes: Axes, rows: list[DistanceRow], variance: float, model: str, kinds: str) -> None:
     at = np.array([row.distance for row in rows]) / variance
     top = max((row.error.high for row in rows), default=variance) / variance
     axes.plot([0, max([*at, 1.0])], [0, max([*at, 1.0])], color=GREY, lw=1.2, ls=(0, (5, 3)), label="the guess alone")
@@ -80,14 +75,14 @@ def _model_errors(axes: Axes, rows: list[DistanceRow], variance: float, model: s
         )
         top = max(top, np.nanmax(high, initial=0.0))
     axes.set_ylim(0, top * 1.1)
-    axes.set_title(f"{model}  (guesses: random, shuffled, jaccard, embedding)", fontsize=11, loc="left")
+    axes.set_title(f"{model}, {kinds} guesses", fontsize=11, loc="left")
 
 
 def _linear_shares(axes: Axes, n: int) -> None:
     places = list(range(n + 1))
     for distance, colour, name in (
-        (0.3, GREEN, "good guesses (distance 0.3)"),
-        (2.0, ORANGE, "bad guesses (distance 2)"),
+        (0.3, GREEN, "good guesses (squared distance 0.3)"),
+        (2.0, ORANGE, "bad guesses (squared distance 2)"),
     ):
         shares = [remaining_share(place, distance=distance) for place in places]
         axes.plot(places, shares, "o-", color=colour, ms=4, lw=1.5, label=name)

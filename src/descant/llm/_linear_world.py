@@ -7,7 +7,7 @@ whose squared distance from the answer is D, it solves the problem of a task wit
 
 import jax.numpy as jnp
 
-from ..theory import Problem, gd_beta_risk, one_step_risk, optimal_gamma
+from ..theory import Problem, one_step_risk, optimal_gamma
 
 D, NOISE2 = 10, 0.25
 
@@ -17,12 +17,8 @@ def guessed_problem(distance: float, n: int, *, d: int = D, noise2: float = NOIS
     return Problem(jnp.zeros(d), distance / d * jnp.eye(d), jnp.eye(d), n, sigma=noise2**0.5)
 
 
-def guessed_risk(
-    distance: float, n: int, *, made_for: float | None = None, d: int = D, noise2: float = NOISE2
-) -> float:
-    """Exact risk of y_q-LSA given a guess at a squared distance from the answer.
-
-    Its weights are the best for guesses at the squared distance `made_for`; left out, for the one that is given.
+def guessed_risk(distance: float, n: int, *, d: int = D, noise2: float = NOISE2) -> float:
+    """Exact risk of y_q-LSA given guesses at a squared distance from the answer, with the best weights for such guesses.
 
     >>> round(guessed_risk(1.0, 10, noise2=0.0), 6) == round(11 / 21, 6)
     True
@@ -30,10 +26,7 @@ def guessed_risk(
     if n == 0:
         return distance
     problem = guessed_problem(distance, n, d=d, noise2=noise2)
-    if made_for is None:
-        return float(one_step_risk(problem, problem.mean))
-    gamma = optimal_gamma(guessed_problem(made_for, n, d=d, noise2=noise2), jnp.zeros(d))
-    return float(gd_beta_risk(problem, jnp.zeros(d), gamma))
+    return float(one_step_risk(problem, problem.mean))
 
 
 def remaining_share(n: int, *, distance: float = 1.0, d: int = D, noise2: float = NOISE2) -> float:

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import json
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,9 +12,12 @@ from typing import Any
 from .._disk import write_whole
 from .._plain import page, plain
 from ._figure import figure
-from ._results import Results
+from ._lines import Lines
+from ._results import Asked, Results
 from ._summary import Row, by_distance, by_shots, summary
 from ._verdicts import Verdict, verdicts
+
+SETTING = "setting.json"
 
 
 @dataclass(frozen=True)
@@ -29,18 +34,51 @@ class Report:
 
 
 def write_report(results: Results, folder: Path, *, model: str) -> Report:
-    """Write table.csv, distance.csv, shots.csv, verdicts.json and figure.png."""
+    """Write table.csv, distance.csv, shots.csv, verdicts.json, figure.png and, last of all, setting.json."""
     report = Report(model, summary(results), verdicts(results))
     write_whole(folder / "table.csv", as_csv(report.rows))
     write_whole(folder / "distance.csv", as_csv(by_distance(results)))
     write_whole(folder / "shots.csv", as_csv(by_shots(results)))
     write_whole(folder / "verdicts.json", page("verdicts", [asdict(each) for each in report.verdicts]))
     write_whole(folder / "figure.png", figure(results, model))
+    write_whole(folder / SETTING, page("setting", {"name": model, **asdict(results.asked)}))
     return report
 
 
+@dataclass(frozen=True)
+class Found:
+    """Results on disk: the model's name, what was asked, and the file with the answers."""
+
+    name: str
+    asked: Asked
+    answers: Path
+
+    def results(self) -> Results:
+        """The results, from the answers as they are now."""
+        return Results.of(Lines(self.answers).rows, self.asked)
+
+
+def default_root() -> Path:
+    """Where `descant llm sts` keeps its results: the folder named by DESCANT_LLM, else `results/llm` below the present one."""
+    return Path(os.environ.get("DESCANT_LLM") or "results/llm")
+
+
+def found(root: Path | None = None) -> list[Found]:
+    """All results below a folder; what can't be read is left out."""
+    items = []
+    for path in sorted((default_root() if root is None else root).glob(f"*/*/{SETTING}")):
+        try:
+            raw = json.loads(path.read_text())
+            name = raw.pop("name")
+            asked = Asked(**{**raw, "guesses": tuple(raw["guesses"]), "queries": tuple(raw["queries"])})
+        except (ValueError, KeyError, TypeError, OSError):
+            continue
+        items.append(Found(name, asked, path.parent.parent / "answers.jsonl"))
+    return items
+
+
 def as_csv(rows: Sequence[Any]) -> str:
-    """Rows of a dataclass as CSV; an interval is three columns, NAME, NAME_low and NAME_high."""
+    """Rows of a dataclass as CSV; an interval is four columns, NAME, NAME_low, NAME_high and NAME_error."""
     text = io.StringIO()
     if rows:
         flat = [_flat(asdict(row)) for row in rows]
@@ -54,7 +92,8 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in row.items():
         if isinstance(value, dict):
-            found |= {name: value["value"], f"{name}_low": value["low"], f"{name}_high": value["high"]}
+            found[name] = value["value"]
+            found |= {f"{name}_{part}": value[part] for part in ("low", "high", "error")}
         else:
             found[name] = value
     return found

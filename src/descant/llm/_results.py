@@ -1,11 +1,26 @@
 """Answers as arrays, for the statistics."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked: which answers of a model belong together."""
+
+    model: str
+    template: str
+    guesses: tuple[str, ...]
+    where: str
+    shots: int
+    fixed: bool
+    split: str
+    queries: tuple[int, ...]
+    seeds: int
 
 
 @dataclass(frozen=True)
@@ -25,34 +40,25 @@ class Results:
     a prompt that never got one is "unanswered".
     """
 
-    guesses: tuple[str, ...]
-    queries: tuple[int, ...]
-    shots: int
+    asked: Asked
     gold: np.ndarray
     answer: dict[str, np.ndarray]
     shown: dict[str, np.ndarray]
     mass: dict[str, np.ndarray]
     along: dict[str, Along]
     statuses: dict[str, dict[str, int]]
-    fixed: bool = False
+
+    @property
+    def guesses(self) -> tuple[str, ...]:
+        """The guesses that were asked with."""
+        return self.asked.guesses
 
     @classmethod
-    def of(
-        cls,
-        rows: Iterable[dict[str, Any]],
-        *,
-        guesses: Sequence[str],
-        model: str,
-        template: str,
-        where: str,
-        shots: int,
-        fixed: bool,
-        split: str,
-        queries: Sequence[int],
-        seeds: Sequence[int],
-    ) -> "Results":
+    def of(cls, rows: Iterable[dict[str, Any]], asked: Asked) -> "Results":
         """The rows of one setting. Should a question have been asked in several ways, the last answer counts."""
-        wanted = {"model": model, "template": template, "shots": shots, "fixed": fixed, "split": split, "place": shots}
+        guesses, queries, seeds = asked.guesses, asked.queries, range(asked.seeds)
+        wanted = {name: getattr(asked, name) for name in ("model", "template", "shots", "fixed", "split")}
+        wanted["place"] = asked.shots
         at = {(query, seed): (i, j) for i, query in enumerate(queries) for j, seed in enumerate(seeds)}
         shape = (len(queries), len(seeds))
         gold = np.full(shape, np.nan)
@@ -60,7 +66,9 @@ class Results:
         latest: dict[str, dict[tuple[int, int], dict[str, Any]]] = {kind: {} for kind in guesses}
         for row in rows:
             kind, place = row["guess"], (row["query"], row["seed"])
-            fits = row["where"] in (where, "nowhere") and all(row[name] == value for name, value in wanted.items())
+            fits = row["where"] in (asked.where, "nowhere") and all(
+                row[name] == value for name, value in wanted.items()
+            )
             if fits and kind in latest and place in at:
                 latest[kind][place] = row
         for kind, found in latest.items():
@@ -70,9 +78,7 @@ class Results:
                 for array, name in ((answer, "answer"), (shown, "shown"), (mass, "mass")):
                     array[kind][index] = np.nan if row[name] is None else row[name]
         return cls(
-            guesses=tuple(guesses),
-            queries=tuple(queries),
-            shots=shots,
+            asked=asked,
             gold=gold,
             answer=answer,
             shown=shown,
@@ -82,7 +88,6 @@ class Results:
                 kind: _counts(Counter(row["status"] for row in found.values()), shape[0] * shape[1])
                 for kind, found in latest.items()
             },
-            fixed=fixed,
         )
 
 

@@ -21,11 +21,12 @@ COLLINEAR = 0.999
 
 @dataclass(frozen=True)
 class Interval:
-    """A number with its 95% bootstrap interval; NaN where it has no meaning."""
+    """A number with its 95% bootstrap interval and its bootstrap standard error; NaN where it has no meaning."""
 
     value: float
     low: float
     high: float
+    error: float
 
     def __str__(self) -> str:
         if not np.isfinite(self.value):
@@ -33,7 +34,7 @@ class Interval:
         return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
 
 
-UNDEFINED = Interval(float("nan"), float("nan"), float("nan"))
+UNDEFINED = Interval(*[float("nan")] * 4)
 Statistic = Callable[..., np.ndarray]
 
 
@@ -54,10 +55,13 @@ def bootstrap(statistic: Statistic, *arrays: np.ndarray, seed: int = 0, resample
             count = min(CHUNK, resamples - start)
             rows = random.integers(queries, size=(count, queries))
             columns = random.integers(seeds, size=(count, seeds))
-            drawn = [array[rows[:, :, None], columns[:, None, :]].reshape(count, -1) for array in kept]
-            found.append(statistic(*drawn))
-    low, high = np.nanquantile(np.concatenate(found), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Interval(value, float(low), float(high))
+            found.append(
+                statistic(*(array[rows[:, :, None], columns[:, None, :]].reshape(count, -1) for array in kept))
+            )
+    # A resample of a few queries may have no value, say if all their labels are equal.
+    drawn = np.concatenate(found)
+    low, high = np.nanquantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Interval(value, float(low), float(high), float(np.nanstd(drawn)))
 
 
 def mse(answer: np.ndarray, gold: np.ndarray) -> np.ndarray:

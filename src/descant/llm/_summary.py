@@ -134,5 +134,7 @@ def by_shots(results: Results) -> list[ShotsRow]:
             share = bootstrap(copied, answer, shown, gold)
             rows.append(ShotsRow(kind, place, bootstrap(mse, answer, gold), share))
         answer, gold, shown = results.answer[kind], results.gold, results.shown[kind]
-        rows.append(ShotsRow(kind, results.shots, bootstrap(mse, answer, gold), bootstrap(copied, answer, shown, gold)))
+        rows.append(
+            ShotsRow(kind, results.asked.shots, bootstrap(mse, answer, gold), bootstrap(copied, answer, shown, gold))
+        )
     return rows

@@ -1,8 +1,9 @@
 """The paper's claims about language models, judged on one model's answers.
 
-Each claim is a list of differences that must all be positive. It holds if every interval lies above 0; it does not hold if
-some interval lies below its tolerance, which is the least effect that would be worth the name; else it is undecided, and
-more queries would decide it. The guess judged is `embedding`: informative, and made without the label or the model.
+Each claim is a list of effects that must all be there. An effect is there if it is larger than its tolerance, the least that
+would be worth the name, by three standard errors or more, and it is not if it is smaller by as much: the rule of the report's
+checks. A claim holds if all its effects are there, does not hold if one is not, and is undecided else: more queries would
+decide it. The guess judged is `embedding`: informative, and made without the label or the model.
 """
 
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from ._results import Results
 from ._statistics import Interval, bootstrap, difference, mse, spearman, within_slope
 from ._summary import VARIED
 
+# The number of standard errors of the report's checks.
+Z = 3.0
 # In squared points of the scale from 0 to 5, whose labels have a variance of about 2.3; and in correlation.
 MSE_TOLERANCE = 0.05
 SPEARMAN_TOLERANCE = 0.02
@@ -25,7 +28,7 @@ STATEMENTS = {
 
 @dataclass(frozen=True)
 class Check:
-    """A difference that a claim needs to be positive, and the least that would count."""
+    """An effect that a claim needs, and the least that would count."""
 
     name: str
     effect: Interval
@@ -33,10 +36,11 @@ class Check:
 
     @property
     def state(self) -> str:
-        """Whether the interval is for the claim, against it, or neither."""
-        if not self.effect.low <= self.effect.high:
-            return "unknown"
-        return "for" if self.effect.low > 0 else "against" if self.effect.high < self.tolerance else "open"
+        """Whether the number is for the claim, against it, or neither."""
+        slack = Z * self.effect.error
+        if self.effect.value - slack >= self.tolerance:
+            return "for"
+        return "against" if self.effect.value + slack < self.tolerance else "open"
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ def _improves(results: Results) -> Verdict:
         "holds": "With the embedding guess answers are better than without one, and better than with a guess of another pair, "
         "so it is the guess's content that helps and not the longer prompt.",
         "does-not-hold": "The embedding guess does not improve on no guess and on a shuffled one alike.",
-        "undecided": "The intervals allow a gain and none.",
+        "undecided": "The numbers allow a gain and none.",
     }
     return _judged("a", checks, words)
 
@@ -102,7 +106,7 @@ def _beyond(results: Results) -> Verdict:
         "holds": "The model's answers with the embedding guess are better than the guess itself.",
         "does-not-hold": "The guess alone is as good as the model's answers with it, or better: what the guess gains, the "
         "model gains by copying it.",
-        "undecided": "The intervals allow that the model adds to the guess, and that it does not.",
+        "undecided": "The numbers allow that the model adds to the guess, and that it does not.",
     }
     return _judged("b", checks, words)
 
@@ -132,7 +136,7 @@ def _hurts(results: Results) -> Verdict:
         "holds": "A random guess makes answers worse than no guess, and for one and the same query the error grows with the "
         "squared distance of the guess, as for one step of descent from that guess.",
         "does-not-hold": "Either a random guess does no harm, or the error does not follow the distance of the guess.",
-        "undecided": "The intervals allow harm and none.",
+        "undecided": "The numbers allow harm and none.",
     }
     return _judged("c", checks, words)
 
@@ -140,7 +144,10 @@ def _hurts(results: Results) -> Verdict:
 def _judged(claim: str, checks: tuple[Check, ...], words: dict[str, str]) -> Verdict:
     states = [check.state for check in checks]
     verdict = "does-not-hold" if "against" in states else "holds" if set(states) == {"for"} else "undecided"
-    numbers = "; ".join(f"{check.name} {check.effect} (tolerance {check.tolerance:g})" for check in checks)
+    numbers = "; ".join(
+        f"{check.name} {check.effect.value:.3f} ± {check.effect.error:.3f} (at least {check.tolerance:g})"
+        for check in checks
+    )
     return Verdict(claim, STATEMENTS[claim], verdict, f"{words[verdict]} {numbers[0].upper()}{numbers[1:]}.", checks)
 
 
