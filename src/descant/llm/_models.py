@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from .._disk import write_whole
 from ._endpoint import Endpoint
@@ -22,6 +22,7 @@ CONTENT = ("*.safetensors", "*.json", "*.model", "*.txt")
 NOTE = "descant.json"
 
 
+@runtime_checkable
 class Model(Protocol):
     """What is asked. `identity` stands for the weights in the keys of answers, `name` is for people."""
 

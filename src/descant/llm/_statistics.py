@@ -35,7 +35,9 @@ class Interval:
 
 
 UNDEFINED = Interval(*[float("nan")] * 4)
-Statistic = Callable[..., np.ndarray]
+# One number for arrays of one axis, an array for more.
+Values = np.ndarray | np.floating
+Statistic = Callable[..., Values]
 
 
 def bootstrap(statistic: Statistic, *arrays: np.ndarray, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
@@ -64,32 +66,32 @@ def bootstrap(statistic: Statistic, *arrays: np.ndarray, seed: int = 0, resample
     return Interval(value, float(low), float(high), float(np.nanstd(drawn)))
 
 
-def mse(answer: np.ndarray, gold: np.ndarray) -> np.ndarray:
+def mse(answer: np.ndarray, gold: np.ndarray) -> Values:
     """Mean squared error."""
     return ((answer - gold) ** 2).mean(axis=-1)
 
 
-def pearson(answer: np.ndarray, gold: np.ndarray) -> np.ndarray:
+def pearson(answer: np.ndarray, gold: np.ndarray) -> Values:
     """Correlation; NaN if either never varies."""
     return _covariance(answer, gold) / np.sqrt(_covariance(answer, answer) * _covariance(gold, gold))
 
 
-def spearman(answer: np.ndarray, gold: np.ndarray) -> np.ndarray:
+def spearman(answer: np.ndarray, gold: np.ndarray) -> Values:
     """Correlation of ranks, equal values sharing theirs."""
     return pearson(rankdata(answer, axis=-1), rankdata(gold, axis=-1))
 
 
-def copied(answer: np.ndarray, shown: np.ndarray, gold: np.ndarray) -> np.ndarray:
+def copied(answer: np.ndarray, shown: np.ndarray, gold: np.ndarray) -> Values:
     """The coefficient of the guess in the regression of the answer on guess and label: how much of the guess is copied."""
     return _partial(answer, shown, gold)
 
 
-def corrected(answer: np.ndarray, shown: np.ndarray, gold: np.ndarray) -> np.ndarray:
+def corrected(answer: np.ndarray, shown: np.ndarray, gold: np.ndarray) -> Values:
     """The coefficient of the label in that regression: what the model knows beyond the guess."""
     return _partial(answer, gold, shown)
 
 
-def within_slope(*arrays: np.ndarray) -> np.ndarray:
+def within_slope(*arrays: np.ndarray) -> Values:
     """How fast the squared error grows with the squared distance of the guess, from guesses of the same query alone.
 
     `arrays` are squared errors of several guesses, then their squared distances. Means over the guesses of a query are taken
@@ -106,12 +108,12 @@ def difference(statistic: Statistic) -> Statistic:
     return lambda first, second, gold: statistic(first, gold) - statistic(second, gold)
 
 
-def _partial(answer: np.ndarray, of: np.ndarray, given: np.ndarray) -> np.ndarray:
+def _partial(answer: np.ndarray, of: np.ndarray, given: np.ndarray) -> Values:
     """The coefficient of `of` in the regression of the answer on both; NaN where the two can't be told apart."""
     spread, other, both = _covariance(of, of), _covariance(given, given), _covariance(of, given)
     slope = (_covariance(answer, of) * other - _covariance(answer, given) * both) / (spread * other - both**2)
     return np.where(both**2 < COLLINEAR**2 * spread * other, slope, np.nan)
 
 
-def _covariance(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def _covariance(first: np.ndarray, second: np.ndarray) -> Values:
     return ((first - first.mean(axis=-1, keepdims=True)) * (second - second.mean(axis=-1, keepdims=True))).mean(axis=-1)

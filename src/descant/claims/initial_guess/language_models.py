@@ -32,14 +32,11 @@ REFUTED = {
     "b": "A guess that is, alone, as good as the model's answers with it.",
     "c": "Random guesses that do no harm, or errors that don't follow the distance of the guess.",
 }
-REASON = (
-    "The least effect that would be worth the name, chosen before the model was asked; bootstrap over queries and draws of "
-    "demonstrations."
-)
+REASON = "The least effect that would be worth the name. Bootstrap over queries and draws of demonstrations."
 METHOD = """
-    Pairs of sentences of the STS benchmark are scored from 0 to 5 after labelled demonstrations, drawn afresh for each query, with
-    and without a guess in the prompt. The answer is the mean score under the probabilities of the next token, or the number in
-    the text of a chat. Guesses are compared on the same queries with the same demonstrations; each guess is also judged alone.
+    Pairs of sentences of the STS benchmark are scored from 0 to 5 after labelled demonstrations, {draws}, with and without
+    a guess in the prompt. The answer is the mean score under the probabilities of the next token, or the number in the
+    text of a chat. Guesses are compared on the same queries with the same demonstrations; each guess is also judged alone.
 """
 
 
@@ -56,7 +53,7 @@ def _register(item: Found) -> None:
             title=TITLES[letter].format(name=item.name),
             statement=f"{STATEMENTS[letter]} Judged for {item.name}, {asked.shots} demonstrations.",
             refuted_by=REFUTED[letter],
-            method=METHOD,
+            method=METHOD.format(draws="the same for all queries" if asked.fixed else "drawn afresh for each query"),
             quick=f"{len(asked.queries)} queries, {asked.seeds} draws of demonstrations each, as they were asked",
             full="the same",
             seconds=20,
