@@ -11,7 +11,22 @@ from descant.llm import Benchmark, Setting, find_template, read_benchmark
 from descant.llm._experiment import _Asker
 from descant.llm._similarity import Cosines
 
-WORDS = "man woman dog cat child horse plays sings rides eats sees paints red small old happy guitar piano apple street".split()
+WORDS = (
+    "man",
+    "woman",
+    "dog",
+    "cat",
+    "child",
+    "horse",
+    "plays",
+    "sings",
+    "rides",
+    "eats",
+    "sees",
+    "paints",
+    "red",
+    "old",
+)
 
 
 def write_data(folder: Path, train: int = 60, asked: int = 40) -> Path:

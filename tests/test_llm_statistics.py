@@ -74,7 +74,7 @@ def test_differences_are_paired(arrays):
 
 
 def test_missing_answers_and_what_has_no_meaning(arrays):
-    answer, shown, gold = arrays
+    answer, _, gold = arrays
     holed = answer.copy()
     holed[:10] = np.nan
     assert bootstrap(mse, holed, gold) == bootstrap(mse, answer[10:], gold[10:])
@@ -103,7 +103,7 @@ def test_a_hard_query_is_not_mistaken_for_a_bad_guess():
         ({"copies": 0.9, "knows": 0.0}, ("holds", "does-not-hold", "holds")),
         # One step of descent: what is left of the guess and what is known of the label sum to one.
         (
-            {"copies": 0.5, "knows": 0.5, "noise": 0.1, "without": 0.7, "noise_without": 0.7},
+            {"copies": 0.5, "knows": 0.5, "noise": 0.1, "without": 0.7, "noise_without": 0.6, "queries": 400},
             ("holds", "holds", "holds"),
         ),
         # It never looks at the guess, but knows more than it.

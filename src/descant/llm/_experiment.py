@@ -14,14 +14,12 @@ from ._guesses import GUESSES, NEED_EMBEDDING, Scene, check_guesses, guesses
 from ._models import Model
 from ._pairs import Benchmark, Pair
 from ._prompts import Prompt, build
-from ._reading import Reply, Scale
+from ._reading import Scale
 from ._results import Asked, Results
 from ._similarity import Cosines, Line, fit_rows, jaccard
 from ._templates import Template, find_template
 
 WHERE = ("query", "all")
-# Answers are written to disk in groups: at a model's speed this is every few seconds.
-KEEP_EVERY = 8
 Progress = Callable[[str, int, int], None]
 Encoder = Callable[[], tuple[str, Callable[[list[str]], np.ndarray]]]
 
@@ -221,16 +219,7 @@ def _answer(
     if not todo:
         return
     scale = Scale.of(benchmark.train, setting.template)
-    waiting: list[tuple[Ask, Reply]] = []
-    try:
-        for index, reply in model.replies([ask.prompt for ask in todo], setting.template, scale):
-            waiting.append((todo[index], reply))
-            if len(waiting) >= KEEP_EVERY:
-                answers.keep(waiting)
-                done, waiting = done + len(waiting), []
-                on_progress("answers", done, total)
-    finally:
-        # Whatever stopped us, an answer that has come is not lost.
-        if waiting:
-            answers.keep(waiting)
-            on_progress("answers", done + len(waiting), total)
+    for count, (index, reply) in enumerate(model.replies([ask.prompt for ask in todo], setting.template, scale), 1):
+        # On disk before the next is waited for: an answer may have cost money.
+        answers.keep([(todo[index], reply)])
+        on_progress("answers", done + count, total)

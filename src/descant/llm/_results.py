@@ -102,6 +102,8 @@ def _along(rows: Iterable[dict[str, Any]]) -> Along:
 
     def column(name: str) -> np.ndarray:
         values = [row[name] or [None] * shots for row in with_along]
-        return np.array([[np.nan if each is None else each for each in value] for value in values]).reshape(-1, shots)
+        return np.array([[np.nan if each is None else each for each in value] for value in values]).reshape(
+            len(values), shots
+        )
 
     return Along(column("along"), column("along_gold"), column("along_shown"))
