@@ -53,7 +53,9 @@ class Answers:
     def __init__(self, folder: Path):
         self.folder = folder
         self._lines = Lines(folder / "answers.jsonl")
-        self._known = {_key(row): row for row in self._lines.rows}
+        self._known: dict[Key, dict[str, Any]] = {}
+        self._by_prompt: dict[tuple[str, str, str], dict[str, Any]] = {}
+        self._note(self._lines.rows)
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -71,7 +73,20 @@ class Answers:
         """Keep answers, durably."""
         rows = [_row(ask, reply) for ask, reply in answered]
         self._lines.append(rows)
-        self._known.update((_key(row), row) for row in rows)
+        self._note(rows)
+
+    def reply(self, key: Key) -> Reply | None:
+        """The answer to the same prompt, if it was asked under another key."""
+        row = self._by_prompt.get((key.model, key.template, key.prompt))
+        if row is None:
+            return None
+        along = tuple(row.get("along", ()))
+        return Reply(row["answer"], row["status"], tuple(row["probabilities"]), row["mass"], along, row.get("text", ""))
+
+    def _note(self, rows: list[dict[str, Any]]) -> None:
+        for row in rows:
+            self._known[_key(row)] = row
+            self._by_prompt[row["model"], row["template"], row["prompt"]] = row
 
     @contextmanager
     def working(self) -> Iterator[None]:

@@ -218,8 +218,19 @@ def _answer(
     on_progress("answers", done, total)
     if not todo:
         return
+    # Two questions may be one prompt: a demonstration that stands first in two prompts, say. It is asked once.
+    alike: dict[str, list[Ask]] = {}
+    for ask in todo:
+        known = answers.reply(ask.key)
+        if known is None:
+            alike.setdefault(ask.key.prompt, []).append(ask)
+        else:
+            answers.keep([(ask, known)])
+            done += 1
+    groups = list(alike.values())
     scale = Scale.of(benchmark.train, setting.template)
-    for count, (index, reply) in enumerate(model.replies([ask.prompt for ask in todo], setting.template, scale), 1):
+    for index, reply in model.replies([group[0].prompt for group in groups], setting.template, scale):
         # On disk before the next is waited for: an answer may have cost money.
-        answers.keep([(todo[index], reply)])
-        on_progress("answers", done + count, total)
+        answers.keep([(ask, reply) for ask in groups[index]])
+        done += len(groups[index])
+        on_progress("answers", done, total)
