@@ -50,8 +50,8 @@ class Handler(BaseHTTPRequestHandler):
     count = 0
     mutex = threading.Lock()
 
-    def log_message(self, *_):
-        pass
+    def log_message(self, format, *args):
+        """Say nothing."""
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

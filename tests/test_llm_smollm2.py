@@ -52,7 +52,7 @@ def test_what_comes_from_the_wheel_is_what_was_tested():
 
 def test_probabilities_are_those_of_a_plain_forward_pass(model, data):
     """Batched, padded, and with a shared beginning read once: the same as one prompt at a time, all logits computed."""
-    import torch
+    import torch  # pyright: ignore[reportMissingImports]
 
     asked = prompts(data)
     fresh = [build(TERSE, data.train[3 * i : 3 * i + 3], each.pair) for i, each in enumerate(data.asked[:4])]
@@ -80,7 +80,7 @@ def test_answers_on_the_way_are_answers_to_the_prompt_cut_there(model, data):
     assert len(whole.along) == 3
 
 
-def test_a_few_queries_with_every_guess(model, data, tmp_path):
+def test_a_few_queries_with_every_guess(model, data, tmp_path, monkeypatch):
     """The whole experiment, with the real encoder. Shown the answer, the model says it; and it stays resumable."""
 
     def encoder():
@@ -97,9 +97,8 @@ def test_a_few_queries_with_every_guess(model, data, tmp_path):
     assert min(results.mass["gold"].ravel()) > 0.3
     assert results.shown["self"] == pytest.approx(results.answer["none"], abs=0.051)
     before = (tmp_path / "out" / "answers.jsonl").read_bytes()
-    model_again = type("Silent", (), {"name": model.name, "identity": model.identity, "reads_along": True})()
-    model_again.replies = lambda prompts, template, scale: pytest.fail("asked twice")
-    run(model_again, data, setting, tmp_path / "out", encoder=encoder)
+    monkeypatch.setattr(model, "_forward", lambda *_: pytest.fail("asked twice"))
+    run(model, data, setting, tmp_path / "out", encoder=encoder)
     assert (tmp_path / "out" / "answers.jsonl").read_bytes() == before
     row = json.loads(before.splitlines()[0])
     assert row["model"].startswith(PACKAGED["smollm2"].sha256[:16])

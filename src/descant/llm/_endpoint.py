@@ -66,7 +66,7 @@ class Endpoint:
         pause: float = 1.0,
     ):
         try:
-            import httpx
+            import httpx  # pyright: ignore[reportMissingImports]
         except ImportError:
             raise ValueError("an endpoint needs httpx; install the extra: pip install 'descant[llm]'.") from None
         if api not in APIS:
@@ -147,7 +147,7 @@ class Endpoint:
 
     def _post(self, path: str, body: dict[str, Any], *, missing_is_fine: bool = False) -> dict[str, Any] | None:
         """The first choice of the reply; None if the path is missing and that is fine."""
-        import httpx
+        import httpx  # pyright: ignore[reportMissingImports]
 
         reason, unreachable = "", False
         for attempt in range(self._tries):

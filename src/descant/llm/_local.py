@@ -145,7 +145,7 @@ class LocalModel:
                 yield from ((each.index, found) for each, found in zip(batch, read, strict=True))
             return
         if before not in self._cached:
-            from transformers import DynamicCache
+            from transformers import DynamicCache  # pyright: ignore[reportMissingImports]
 
             cache = DynamicCache(config=self.model.config)
             along = self._forward([before], [group[0].places[:-1] or (0,)], score, cache)[0]
@@ -176,7 +176,7 @@ class LocalModel:
         self, ids: list[tuple[int, ...]], places: list[tuple[int, ...]], score: ScoreTokens, cache: Any = None
     ) -> list[np.ndarray]:
         """One pass. Padding stands at the end, where nothing that is read can see it, so it needs no mask."""
-        import torch
+        import torch  # pyright: ignore[reportMissingImports]
 
         device, longest = self.model.device, max(map(len, ids))
         tokens = torch.tensor([[*row, *[0] * (longest - len(row))] for row in ids], device=device)
@@ -217,8 +217,8 @@ def _reply(probabilities: np.ndarray, scale: Scale) -> Reply:
 
 def load_local(folder: Path, *, name: str, identity: str, device: str = "auto", dtype: str = "auto") -> LocalModel:
     """Load a folder of `transformers`; nothing is ever downloaded here, and no code in the folder is run."""
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    import torch  # pyright: ignore[reportMissingImports]
+    from transformers import AutoModelForCausalLM, AutoTokenizer  # pyright: ignore[reportMissingImports]
 
     where = device if device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
     kind = dtype if dtype != "auto" else "bfloat16" if where.startswith("cuda") or fast_bfloat16() else "float32"
@@ -248,7 +248,7 @@ def _begins_with_bos(folder: Path, tokenizer: Any) -> bool:
 
 def fast_bfloat16() -> bool:
     """Whether this CPU multiplies bfloat16 itself; where it is emulated, it is many times slower than float32."""
-    import torch
+    import torch  # pyright: ignore[reportMissingImports]
 
     capabilities = torch.cpu.get_capabilities()
     return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16") or capabilities.get("bf16"))

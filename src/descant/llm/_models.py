@@ -95,7 +95,7 @@ def open_model(
 
 def _quiet() -> None:
     """Libraries that draw their own bars and give advice of their own."""
-    import transformers
+    import transformers  # pyright: ignore[reportMissingImports]
 
     # Never ask the hub for anything unless a hub model was named.
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
@@ -108,8 +108,8 @@ def _converted(file: Path, sha256: str, say: Callable[[str], None]) -> Path:
     final = cache_folder() / f"converted-{sha256[:16]}"
     if (final / NOTE).is_file():
         return final
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    import torch  # pyright: ignore[reportMissingImports]
+    from transformers import AutoModelForCausalLM, AutoTokenizer  # pyright: ignore[reportMissingImports]
 
     say(f"converting {file.name} to safetensors, once")
     try:
@@ -141,7 +141,7 @@ def begins_with_bos(architecture: str, flag: bool | None) -> bool:
 
 
 def _gguf_facts(file: Path) -> tuple[str, bool | None]:
-    from gguf import GGUFReader
+    from gguf import GGUFReader  # pyright: ignore[reportMissingImports]
 
     fields = GGUFReader(file).fields
     flag = fields.get("tokenizer.ggml.add_bos_token")
@@ -168,7 +168,7 @@ def _remembered(path: Path, say: Callable[[str], None]) -> str:
 
 
 def _from_hub(name: str, say: Callable[[str], None]) -> Path:
-    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub import HfApi, snapshot_download  # pyright: ignore[reportMissingImports]
 
     patterns = ["*.safetensors", "*.json", "tokenizer.model", "*.txt", "*.jinja"]
     try:

@@ -89,8 +89,8 @@ def _digest(pair: Pair) -> str:
 
 def load_encoder(folder: Path) -> Callable[[list[str]], np.ndarray]:
     """The sentence encoder of a folder: mean of the last layer's vectors over the words, of length 1."""
-    import torch
-    from transformers import AutoModel, AutoTokenizer
+    import torch  # pyright: ignore[reportMissingImports]
+    from transformers import AutoModel, AutoTokenizer  # pyright: ignore[reportMissingImports]
 
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     model = AutoModel.from_pretrained(folder, local_files_only=True, dtype=torch.float32).eval()

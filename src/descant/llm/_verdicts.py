@@ -36,11 +36,11 @@ class Check:
 
     @property
     def state(self) -> str:
-        """Whether the number is for the claim, against it, or neither."""
+        """Whether the number is for the claim, against it, or neither. NaN is against it: nothing was shown."""
         slack = Z * self.effect.error
         if self.effect.value - slack >= self.tolerance:
             return "for"
-        return "against" if self.effect.value + slack < self.tolerance else "open"
+        return "open" if self.effect.value + slack >= self.tolerance else "against"
 
 
 @dataclass(frozen=True)
