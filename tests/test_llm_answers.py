@@ -67,6 +67,7 @@ def test_more_queries_seeds_and_guesses_only_add(tmp_path):
     # Shown at the query only, nothing changes without a guess.
     assert counts == [10, 16, 24, 48, 56]
     assert len(set(model.asked)) == 56
+    assert len(Answers(tmp_path / "out").rows) == 56
     # Other demonstrations are other questions.
     run(model, data, Setting(guesses=("none",), queries=8, shots=3, fixed=True), tmp_path / "out", encoder=encoder)
     assert len(model.asked) == 64

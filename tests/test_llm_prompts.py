@@ -13,6 +13,7 @@ from descant.llm import (
     Scale,
     Scene,
     Setting,
+    _guesses,
     build,
     draw,
     find_template,
@@ -109,6 +110,11 @@ def test_only_gold_is_handed_the_label():
         guesses("gold", replace(scene, gold=None))
     with pytest.raises(ValueError, match="lacks what it is made from"):
         guesses("self", replace(scene, own=()))
+
+
+def test_a_guess_that_looks_for_the_label_does_not_find_it(monkeypatch):
+    monkeypatch.setitem(_guesses._MAKERS, "mean", lambda scene: (scene.gold or -1.0,))
+    assert guesses("mean", Scene(0, 3, labels=(), gold=4.5)) == (-1.0,)
 
 
 def test_the_same_seed_gives_the_same_prompts_and_more_queries_change_none(tmp_path):
