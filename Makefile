@@ -38,10 +38,12 @@ bench: $(DEV)  ## benchmarks; each prints a ratio
 docs: $(DEV)  ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-figures: $(CORE)  ## make the pictures of the README and of the documentation again
+figures: $(DEV)  ## make the pictures of the README and of the documentation again; needs chromium
 	$(BIN)/descant crosscheck --out results/crosscheck
 	cp results/crosscheck/heads.png docs/assets/heads.png
 	$(BIN)/python -m descant.programs.studies docs/assets
+	$(BIN)/descant reproduce --out report
+	$(BIN)/python docs/screenshot.py report/index.html docs/assets/report.png
 
 clean:  ## remove .venv and everything that was built
 	rm -rf .venv site dist results report .pytest_cache .ruff_cache .hypothesis

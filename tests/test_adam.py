@@ -13,6 +13,7 @@ from descant import (
     attention as at,
     risk,
 )
+from descant.tasks import parse_noise
 from descant.training import AdamTrainer, _adam, make_model, train
 from descant.training._least_squares import LeastSquares
 from descant.training._pool import Contexts, draw_pool
@@ -49,6 +50,24 @@ def test_members_train_as_they_would_alone(relaxed):
     for one, other in zip(jax.tree.leaves(together[0]), jax.tree.leaves(single), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9)
     assert not eqx.tree_equal(together[0], together[1])
+
+
+def test_noise_laws_of_all_kinds_train_in_one_program_as_they_would_alone(relaxed):
+    noises = [parse_noise(law) for law in ("0", "uniform:5", "1,3", "1,3,5", "uniform:2")]
+    laws = [LinearRegression(3, 8, noise=noise) for noise in noises]
+    model = at.FreeDiag.random(2, key=jax.random.key(0), scale=0.01)
+    settings = {"objective": "query", "steps": 10, "batch": 64, "dtype": jnp.float64, "lr": 1e-2}
+    key = jax.random.key(5)
+    together = AdamTrainer([model] * len(laws), laws, key=key, **settings)
+    members = together.members(finished(together))
+    # A member's draws depend on its place: alone, it stands behind copies of itself.
+    for index in (1, 3):
+        alone = AdamTrainer([model] * (index + 1), [laws[index]] * (index + 1), key=key, **settings)
+        single = alone.members(finished(alone))[index]
+        for one, other in zip(jax.tree.leaves(members[index]), jax.tree.leaves(single), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-9)
+    with pytest.raises(ValueError, match="posterior objective can't be shared"):
+        finished(AdamTrainer([model] * 5, laws, key=key, **{**settings, "objective": "posterior"}))
 
 
 def test_members_must_be_alike():

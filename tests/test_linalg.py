@@ -60,3 +60,24 @@ def test_roots_of_rank_deficient_covariances():
     root = psd_root(cov)
     np.testing.assert_allclose(root @ root, cov, atol=1e-10)
     np.testing.assert_allclose(root, root.T, atol=1e-12)
+
+
+def test_the_congruence_and_its_derivatives_are_those_of_the_plain_products(keys):
+    from descant.attention._congruence import congruence
+
+    step, root, moves, roots = jax.random.normal(keys(), (4, 5, 5))
+    gram, d_gram = root @ root.T, roots + roots.T
+
+    def plain(step, gram):
+        return step @ gram @ step.T
+
+    np.testing.assert_allclose(congruence(step, gram), plain(step, gram), rtol=1e-12)
+    forwards = [jax.jvp(f, (step, gram), (moves, d_gram))[1] for f in (congruence, plain)]
+    np.testing.assert_allclose(*forwards, rtol=1e-10, atol=1e-10)
+
+    # A loss of symmetric matrices, as the next layer is: gradients in the Gram matrix then agree in their symmetric parts.
+    def gradients(f):
+        by_step, by_gram = jax.grad(lambda step, gram: jnp.sum(jnp.sin(f(step, gram))), (0, 1))(step, gram)
+        return jnp.concatenate([by_step, by_gram + by_gram.T])
+
+    np.testing.assert_allclose(gradients(congruence), gradients(plain), rtol=1e-9, atol=1e-9)

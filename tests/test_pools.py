@@ -15,7 +15,7 @@ from descant import (
     attention as at,
 )
 from descant.training import _pool
-from descant.training._least_squares import LeastSquares, _damped_solve, _normal
+from descant.training._least_squares import LeastSquares, _damped_solve, _normal, _square
 from descant.training._pool import PIECE, Spectra, draw_pool
 from descant.training._sentinels import STRETCHES, stretched
 
@@ -141,3 +141,9 @@ def test_damped_steps_do_not_depend_on_units():
     plain = _damped_solve(jacobian.T @ jacobian, jacobian.T @ residual, 0.1)
     scaled = jacobian * units[None, :]
     np.testing.assert_allclose(_damped_solve(scaled.T @ scaled, scaled.T @ residual, 0.1) * units, plain, rtol=1e-6)
+
+
+@pytest.mark.parametrize("parameters", [12, 300])
+def test_the_square_of_a_jacobian_is_put_together_from_its_blocks(parameters, keys):
+    jacobian = jax.random.normal(keys(), (40, parameters))
+    np.testing.assert_allclose(_square(jacobian), jacobian.T @ jacobian, rtol=1e-12, atol=1e-12)

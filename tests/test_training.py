@@ -91,4 +91,18 @@ def test_auto_says_what_it_picked():
     soft = choose(make_model("softmax", TASK, key=jax.random.key(0)), TASK)
     assert (soft.solver, soft.objective) == ("adam", "query")
     uniform = LinearRegression(3, 8, inputs=UniformInputs())
-    assert choose(make_model("lsa", uniform, key=jax.random.key(0)), uniform).solver == "lm"
+    assert choose(make_model("lsa", uniform, key=jax.random.key(0)), uniform).solver == "population"
+    attending = at.LSA.random(3, key=jax.random.key(0), query_masked=False)
+    assert choose(attending, uniform).solver == "adam"  # its cubic term has no moments here
+
+
+def test_models_by_name_have_the_parts_that_were_asked_for():
+    soft = make_model("softmax", TASK, layers=1, mlp="gelu", causal=True, key=jax.random.key(0))
+    assert (soft.mlp, soft.causal, len(soft.blocks)) == ("gelu", True, 1)
+
+
+@pytest.mark.parametrize("n", [8, 512])
+def test_elsa_begins_near_the_zero_predictor_whatever_the_context_length(n):
+    task = LinearRegression(3, n)
+    model = make_model("elsa", task, key=jax.random.key(0))
+    assert risk(model, task, samples=512).value < 3 * risk(best("zero", task), task).value

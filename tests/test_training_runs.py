@@ -110,6 +110,8 @@ def test_train_and_eval_from_the_command_line(tmp_path, capsys, monkeypatch):
         (["train", "lsa", "--solver", "sgd"], "solver is 'sgd'"),
         (["train", "lsa", "--objective", "hinge"], "objective is 'hinge'"),
         (["train", "lsa", "--lr", 0.1], "--lr means nothing to the solver population"),
+        (["train", "lsa", "--mlp", "relu"], "lsa has neither"),
+        (["train", "softmax", "--mlp", "tanh"], "mlp is 'tanh'"),
         (["train", "softmax", "--lr", -1], "lr is -1.0"),
         (["train", "softmax", "--solver", "lm"], "not linear in the query; use adam"),
         (["train", "softmax", "--solver", "population"], "exact risk of this SoftmaxTransformer"),

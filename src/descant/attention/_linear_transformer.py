@@ -19,6 +19,7 @@ from .. import _check
 from .._predictor import AbstractLinearPredictor
 from ..estimators import GramAffine
 from ..tasks import Moments, Prompt
+from ._congruence import congruence
 
 # Up to this depth the layers are laid out one after the other in the compiled program, which runs faster; deeper stacks
 # are a loop, because the time to compile would grow with the depth.
@@ -66,7 +67,7 @@ class AbstractLinearTransformer(AbstractLinearPredictor):
 
         def layer(gram, parameters):
             step = identity + self.update(parameters, gram)
-            return step @ gram @ step.T, step
+            return congruence(step, gram), step
 
         # Tied parameters of a single set, untied ones: both come as one stack, the last of which is treated apart.
         inner, last = (jax.tree.map(lambda leaf, part=part: leaf[part], parameters) for part in (slice(-1), -1))

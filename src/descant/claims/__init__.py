@@ -30,6 +30,12 @@ from ._figures import (
     Panel as Panel,
     Series as Series,
 )
-from ._judgement import Judgement as Judgement, judge as judge, judgement_path as judgement_path, load as load
+from ._judgement import (
+    Judgement as Judgement,
+    judge as judge,
+    judgement_path as judgement_path,
+    kept as kept,
+    load as load,
+)
 from ._lab import BUDGETS as BUDGETS, Lab as Lab
 from ._reproduce import Event as Event, judge_all as judge_all

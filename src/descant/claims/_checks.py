@@ -22,7 +22,7 @@ class Check:
 
     name: str
     value: float
-    relation: Literal["=", "≈", "≤", "≥"]
+    relation: Literal["=", "≈", "≤", "≥", "is"]
     bound: float
     tolerance: float
     outcome: Outcome
@@ -107,7 +107,7 @@ def at_least(
 
 def shown(name: str, holds: bool, *, reason: str, printed: str = "") -> Check:
     """A statement that is true or false, such as "the two pictures have the same shape"; 1 is true."""
-    return Check(name, float(holds), "=", 1.0, 0.0, "passes" if holds else "refutes", reason, printed=printed)
+    return Check(name, float(holds), "is", 1.0, 0.0, "passes" if holds else "refutes", reason, printed=printed)
 
 
 def _outcome(excess: float, slack: float, tolerance: float) -> Outcome:

@@ -1,6 +1,7 @@
 """Claims as data, and where they are found."""
 
 import importlib
+import os
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -78,6 +79,8 @@ PAPERS = {
 }
 # The packages beside this file in which every module is looked through for claims.
 _HOMES = ("elsa", "initial_guess", "ltb", "linear_transformer")
+# Modules or packages with claims of one's own, separated by commas.
+MORE_CLAIMS = "DESCANT_CLAIMS"
 
 
 @dataclass(frozen=True)
@@ -159,11 +162,17 @@ def claim(
 
 
 def all_claims() -> dict[str, Claim]:
-    """Every claim by id, paper by paper."""
-    for home in _HOMES:
-        package = importlib.import_module(f"{__package__}.{home}")
-        for module in sorted(info.name for info in pkgutil.iter_modules(package.__path__)):
-            importlib.import_module(f"{package.__name__}.{module}")
+    """Every claim by id, paper by paper; those of the modules in the variable `DESCANT_CLAIMS` too."""
+    more = [name.strip() for name in os.environ.get(MORE_CLAIMS, "").split(",") if name.strip()]
+    for home in (*(f"{__package__}.{home}" for home in _HOMES), *more):
+        try:
+            package = importlib.import_module(home)
+        except ModuleNotFoundError as error:
+            if home in more and error.name == home.split(".")[0]:
+                raise ValueError(f"{MORE_CLAIMS} names {home!r}, which can't be found; is it on PYTHONPATH?") from None
+            raise
+        for module in sorted(info.name for info in pkgutil.iter_modules(getattr(package, "__path__", []))):
+            importlib.import_module(f"{home}.{module}")
     order = list(PAPERS)
     return dict(sorted(_FOUND.items(), key=lambda item: order.index(item[1].paper)))
 

@@ -1,6 +1,7 @@
 """A claim, judged: evidence and verdict with everything needed to check them, on disk whole or absent."""
 
 import hashlib
+import inspect
 import json
 import shutil
 import time
@@ -40,9 +41,22 @@ class Judgement:
 def judgement_path(root: Path, claim: Claim, budget: str, seed: int) -> Path:
     """Where a judgement lives: another budget, seed or version of the code is another place."""
     # Pages and commands may change without an experiment being another one.
-    code = code_digest(without=("cli", "report"))
-    asked = json.dumps([claim.id, budget, seed, code])
+    asked = json.dumps([claim.id, budget, seed, code_digest(without=("cli", "report")), _own_code(claim)])
     return root / "evidence" / claim.id / hashlib.sha256(asked.encode()).hexdigest()[:16] / NAME
+
+
+def _own_code(claim: Claim) -> str:
+    """A fingerprint of the file of a claim that is not part of this package; of the others there is one already."""
+    if claim.experiment.__module__.startswith(f"{__package__}."):
+        return ""
+    file = inspect.getsourcefile(inspect.unwrap(claim.experiment))
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else ""
+
+
+def kept(root: Path, claims: dict[str, Claim], *, budget: str = "quick", seed: int = 0) -> dict[str, Judgement]:
+    """The judgements that a folder already has."""
+    paths = {id: judgement_path(root, claim, budget, seed) for id, claim in claims.items()}
+    return {id: load(path) for id, path in paths.items() if path.exists()}
 
 
 def judge(

@@ -6,13 +6,13 @@ however that came; what was finished is on disk, and what was half done is conti
 
 import multiprocessing
 import os
-import queue
 import signal
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -47,77 +47,106 @@ def judge_all(
         else:
             left.append(claim)
     left.sort(key=lambda claim: -claim.seconds)
+    count = processes or cores()
     while left:
-        # A process that died (of lack of memory, say) takes its pool with it: say what it died of, and do the rest.
-        judged, begun, broken = set(), set(), False
-        for event in _with_a_pool(left, root, budget, seed, min(processes or cores(), len(left))):
-            if event is None:
-                broken = True
-                continue
-            (judged if event.kind == "judged" else begun).add(event.id)
+        # A process that died (of lack of memory, say) takes its pool with it. Whose process it was is not known if several
+        # were busy: those claims are tried again, one at a time, and the rest goes on.
+        judged: set[str] = set()
+        busy: set[str] = set()
+        for event in _with_a_pool(left, root, budget, seed, min(count, len(left))):
+            (judged if event.kind == "judged" else busy).add(event.id)
             yield event
-        died = begun - judged
-        for claim in left:
-            if claim.id in died:
-                words = "its process died; if memory was short, try `descant reproduce` with --processes 1."
-                yield Event("judged", claim.id, judgement=_lost(claim, budget, seed, words))
-        left = [claim for claim in left if claim.id not in judged | died]
-        if left and not broken:
-            raise RuntimeError(f"claims were left without a word: {', '.join(claim.id for claim in left)}.")
+        suspects = [claim for claim in left if claim.id in busy - judged]
+        left = [claim for claim in left if claim.id not in busy | judged]
+        for claim in suspects:
+            yield from _alone(claim, root, budget, seed, again=len(suspects) > 1)
+        if left and not busy | judged:
+            raise RuntimeError("the processes that should judge claims die before they begin; is memory short?")
 
 
-def _lost(claim: Claim, budget: str, seed: int, words: str) -> Judgement:
-    return Judgement(claim.id, budget, seed, "undecided", 0.0, None, words, {})
+def _alone(claim: Claim, root: Path, budget: str, seed: int, *, again: bool) -> Iterator[Event]:
+    """A claim that was busy when a process died: find what it left, or try it again, or say that it died."""
+    path = judgement_path(root, claim, budget, seed)
+    if again and not path.exists():
+        judged = False
+        for event in _with_a_pool([claim], root, budget, seed, 1):
+            yield event
+            judged = judged or event.kind == "judged"
+        if judged:
+            return
+    words = "its process died; if memory was short, try `descant reproduce` with --processes 1."
+    found = load(path) if path.exists() else Judgement(claim.id, budget, seed, "undecided", 0.0, None, words, {})
+    yield Event("judged", claim.id, judgement=found)
 
 
-def _with_a_pool(claims: list[Claim], root: Path, budget: str, seed: int, processes: int) -> Iterator[Event | None]:
-    """Events of one pool of processes; None if it broke."""
+def _with_a_pool(claims: list[Claim], root: Path, budget: str, seed: int, processes: int) -> Iterator[Event]:
+    """Events of one pool of processes; ends early if it broke."""
     context = multiprocessing.get_context("spawn")
-    news, stop = context.Queue(), context.Event()
-    pool = ProcessPoolExecutor(processes, context, _begin, (news, stop, os.getpid()))
+    # Simple, because it writes at once: what a process said before it died is read.
+    news = context.SimpleQueue()
+    # Nothing is ever sent through this pipe. Its other end closes when we close it or when we are gone, however that came.
+    # (No `Event`: setting one waits for a process that died while it waited.)
+    end, ours = context.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(processes, context, _begin, (news, end))
+    judged: set[str] = set()
     try:
-        waiting: list[Future] = [pool.submit(_judge_here, claim.id, root, budget, seed) for claim in claims]
+        with _deaf_to_interrupts():
+            waiting: list[Future] = [pool.submit(_judge_here, claim.id, root, budget, seed) for claim in claims]
         while waiting:
-            yield from _read(news)
+            # News travels on its own way: some may arrive after the judgement.
+            yield from (event for event in _read(news) if event.id not in judged)
             done = [future for future in waiting if future.done()]
             waiting = [future for future in waiting if not future.done()]
+            broken = False
             for future in done:
                 try:
                     judgement = future.result()
                 except BrokenProcessPool:
-                    yield from _read(news)
-                    yield None
-                    return
+                    broken = True
+                    continue
+                judged.add(judgement.id)
                 yield Event("judged", judgement.id, judgement=judgement)
+            if broken:
+                yield from (event for event in _read(news) if event.id not in judged)
+                return
             if not done:
                 time.sleep(PAUSE_S)
     finally:
         # Also when the caller was interrupted: processes that are in the middle of something are not waited for.
-        stop.set()
+        ours.close()
         pool.shutdown(wait=True, cancel_futures=True)
+        end.close()
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Processes that are started here don't hear Ctrl-C, from their first moment on: the parent decides, and tells them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are the main thread's
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _read(news: Any) -> Iterator[Event]:
-    while True:
-        try:
-            yield news.get_nowait()
-        except queue.Empty:
-            return
+    while not news.empty():
+        yield news.get()
 
 
 # What a process of the pool was given when it began.
 _NEWS: Any = None
 
 
-def _begin(news: Any, stop: Any, parent: int) -> None:
+def _begin(news: Any, end: Any) -> None:
     global _NEWS
     _NEWS = news
-    # Ctrl-C reaches every process of a terminal; the parent decides, and says so through `stop`.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
-        while os.getppid() == parent and not stop.wait(PAUSE_S):
-            pass
+        end.poll(None)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

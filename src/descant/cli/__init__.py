@@ -22,6 +22,7 @@ app = App(
     help="Descent by attention: a laboratory for in-context learning by linear attention.",
     version=__version__,
     result_action="return_int_as_exit_code_else_zero",
+    suppress_keyboard_interrupt=False,  # said below, in words
 )
 app.command(risk)
 app.command(reproduce)

@@ -55,8 +55,9 @@ def reproduce(
 ) -> int:
     """Run the experiments of the papers' claims, judge each, and write the report.
 
-    Finished claims are kept in OUT and found again, so an interrupted run goes on where it stopped. Exit status 1 if an
-    experiment could not be run to its end; a claim that does not hold is a result, not an error.
+    Finished claims are kept in OUT and found again, so an interrupted run goes on where it stopped. The report shows all claims
+    that were judged in OUT with this budget and seed. Exit status 1 if an experiment could not be run to its end; a claim that
+    does not hold is a result, not an error.
 
     Parameters
     ----------
@@ -74,7 +75,7 @@ def reproduce(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from ..claims import find, judge_all
+    from ..claims import all_claims, find, judge_all, kept
     from ..report import write_report
 
     if processes is not None and processes < 1:
@@ -87,9 +88,9 @@ def reproduce(
         bar = progress.add_task("claims", total=len(asked))
         rows = {}
         for event in judge_all(asked, out, budget=budget, seed=seed, processes=processes):
-            if event.kind == "begun":
+            if event.kind == "begun" and event.id not in rows:
                 rows[event.id] = progress.add_task(f"  {event.id}", total=None)
-            elif event.kind == "on its way":
+            elif event.kind == "on its way" and event.id in rows:
                 total = None if event.share is None else 1.0
                 progress.update(
                     rows[event.id], description=f"  {event.id}: {event.words}", completed=event.share or 0, total=total
@@ -101,7 +102,9 @@ def reproduce(
                     progress.remove_task(rows[event.id])
                     console.print(_line(asked[event.id], event.judgement), highlight=False, soft_wrap=True)
     judgements = {id: judgements[id] for id in asked}
-    page = write_report(out, asked, judgements)
+    # What was judged before in this folder stays in the report; what never was is listed as not run.
+    everything = all_claims()
+    page = write_report(out, everything, kept(out, everything, budget=budget, seed=seed) | judgements)
     _print_summary(console, asked, judgements, page)
     return 1 if any(judgement.failure for judgement in judgements.values()) else 0
 

@@ -30,6 +30,10 @@ class TrainFlags:
     "Give all layers the same weights."
     query_masked: Annotated[bool, Parameter(negative="--query-attends")] = True
     "Whether the query's own token is left out of the keys and values (lsa, yq-lsa)."
+    mlp: str | None = None
+    "What follows attention in softmax: relu, gelu, or none (if left out)."
+    causal: Annotated[bool, Parameter(negative="")] = False
+    "Let tokens of softmax attend to earlier ones only."
     objective: str = "auto"
     "query (the papers' own), weights, posterior, adjusted, or auto: all have the same minimiser."
     solver: str = "auto"
@@ -84,6 +88,7 @@ def train(
     built = task.build()
     key = jax.random.key(how.seed)
     sizes = {"layers": how.layers, "heads": how.heads, "tied": how.tied, "query_masked": how.query_masked}
+    sizes |= {"mlp": how.mlp, "causal": how.causal}
     start = make_model(model, built, **sizes, key=jax.random.fold_in(key, 0))
     choice = choose(start, built, how.solver, how.objective)
     members = start

@@ -1,22 +1,97 @@
-"""The folder of the report."""
+"""The folder of the report, written file by file, each whole; the front page last."""
 
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterator
 from pathlib import Path
+
+import matplotlib as mpl
 
 from .._disk import write_whole
 from .._plain import page
-from ..claims import Claim, Judgement
+from ..claims import Claim, Figure, Judgement
+from ._assets import assets
+from ._drawing import drawing
+from ._pages import Entry, claim_page, front_page
+from ._static import pictures
+from ._tables import figure_csv, table_csv
+
+# The files of the last report: those that the next one lacks are removed, and nothing else.
+_MANIFEST = ".written.json"
 
 
 def write_report(folder: Path, claims: dict[str, Claim], judgements: dict[str, Judgement]) -> Path:
-    """Write the pages and `verdicts.json`; the path of the front page."""
+    """Write the pages and `verdicts.json`; the path of the front page. Claims without a judgement are shown as not run.
+
+    Pictures whose data have not changed are not drawn again.
+    """
+    entries = [Entry(claim, judgements.get(id)) for id, claim in claims.items()]
+    written = [path.relative_to(folder).as_posix() for path in _files(folder, entries)]
+    _remove_old(folder, written)
     verdicts = [
         {
-            "id": id,
-            "paper": claims[id].paper,
-            "verdict": judgement.verdict,
-            "seconds": round(judgement.seconds, 1),
+            "id": entry.claim.id,
+            "paper": entry.claim.paper,
+            "verdict": entry.judgement.verdict,
+            "seconds": round(entry.judgement.seconds, 1),
         }
-        for id, judgement in judgements.items()
+        for entry in entries
+        if entry.judgement is not None
     ]
     write_whole(folder / "verdicts.json", page("verdicts", verdicts))
+    write_whole(folder / "index.html", front_page(entries))
     return folder / "index.html"
+
+
+def _files(folder: Path, entries: list[Entry]) -> Iterator[Path]:
+    """Write everything but the front page, and say what was written."""
+    for name, content in assets().items():
+        yield _written(folder / "assets" / name, content)
+    for index, entry in enumerate(entries):
+        for stem, figure in entry.figures.items():
+            yield from _figure_files(folder / "figures" / entry.claim.id / stem, figure)
+        for stem, table in entry.tables.items():
+            yield _written(folder / "tables" / entry.claim.id / f"{stem}.csv", table_csv(table).encode())
+        previous = entries[index - 1] if index else None
+        following = entries[index + 1] if index + 1 < len(entries) else None
+        text = claim_page(entry, previous, following)
+        yield _written(folder / "claims" / f"{entry.claim.id}.html", text.encode())
+
+
+def _figure_files(stem: Path, figure: Figure) -> Iterator[Path]:
+    yield _written(stem.with_suffix(".csv"), figure_csv(figure).encode())
+    ready = drawing(figure)
+    # Drawing takes most of the time of writing a report; the note beside the pictures says of what they are.
+    digest = hashlib.sha256(json.dumps([ready, mpl.__version__, _code()]).encode()).hexdigest()
+    note = stem.with_name(f".{stem.name}.drawn")
+    paths = {suffix: stem.with_suffix(f".{suffix}") for suffix in ("png", "svg")}
+    if not (note.exists() and note.read_text() == digest and all(path.exists() for path in paths.values())):
+        note.unlink(missing_ok=True)
+        for suffix, content in pictures(ready).items():
+            write_whole(paths[suffix], content)
+        write_whole(note, digest)
+    yield from (*paths.values(), note)
+
+
+def _code() -> str:
+    here = Path(__file__).parent
+    return hashlib.sha256(b"".join((here / name).read_bytes() for name in ("_static.py", "_palette.py"))).hexdigest()
+
+
+def _written(path: Path, content: bytes) -> Path:
+    """Write a file unless it is there already: most don't change from one run to the next."""
+    if not (path.exists() and path.read_bytes() == content):
+        write_whole(path, content)
+    return path
+
+
+def _remove_old(folder: Path, written: list[str]) -> None:
+    """Remove files of claims that are no more, if a report wrote them: the folder may hold other things of its owner."""
+    manifest = folder / _MANIFEST
+    old = json.loads(manifest.read_text()) if manifest.exists() else []
+    for name in set(old) - set(written):
+        (folder / name).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # not empty, or gone
+            (folder / name).parent.rmdir()
+    write_whole(manifest, page("written", written))

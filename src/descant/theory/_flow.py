@@ -32,8 +32,8 @@ class Flow(NamedTuple):
 class FlowBounds(NamedTuple):
     """Upper bounds on the two distances of a `Flow` at the same times.
 
-    `beta` is the paper's. `gamma` is proved here (docs/theory/flow.md); `gamma_printed` is the paper's, in which a factor
-    sqrt(d) of one term was dropped.
+    `beta` is the paper's. `gamma` is proved here (docs/theory/flow.md); `gamma_printed` is the paper's, whose proof seems to
+    drop a sqrt(d); it is not needed, because `gamma` is never above `gamma_printed`.
     """
 
     beta: np.ndarray

@@ -13,6 +13,7 @@ from jaxtyping import Array, PRNGKeyArray
 from .. import _check
 from .._predictor import AbstractPredictor
 from ..tasks import LinearRegression
+from ._alike import alike
 from ._objective import batch_loss, check_objective, draw
 from ._protocol import State
 
@@ -25,8 +26,8 @@ class AdamTrainer:
     **Arguments:** `models` and `tasks` are one or a list of the same length (shapes must agree), `lr` one number or one
     per member; `clip` bounds the norm of the gradient; `schedule` is `constant` or `cosine` (to zero over `steps`);
     `chunk` steps run between two looks from outside. Step i of member m uses the key fold_in(fold_in(key, m), i): it
-    doesn't matter where a training was interrupted. Members must have the same kinds of parts: noise laws of different
-    kinds are different programs.
+    doesn't matter where a training was interrupted. Members must have the same kinds of parts; noise laws may differ in
+    kind, but not for the posterior objective.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class AdamTrainer:
         self.chunk, self._key = chunk, key
         self._templates = members
         self._models = _stack([_cast(model, dtype) for model in members])
-        self._tasks = _stack([_cast(task, dtype) for task in laws])
+        self._tasks = _stack([_cast(task, dtype) for task in alike(laws)])
         self._rates = jnp.asarray(rates, dtype)
         arrays, self._static = eqx.partition(self._models, eqx.is_inexact_array)
         self._start = (arrays, jax.vmap(_adam(self.clip).init)(arrays))

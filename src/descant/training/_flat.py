@@ -6,6 +6,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
+from jaxtyping import Array
 
 
 def flatten(model: Any) -> np.ndarray:
@@ -13,7 +14,7 @@ def flatten(model: Any) -> np.ndarray:
     return np.asarray(ravel_pytree(eqx.filter(model, eqx.is_array))[0])
 
 
-def rebuild(template: Any, theta: np.ndarray) -> Any:
+def rebuild(template: Any, theta: np.ndarray | Array) -> Any:
     """The model of the template's kind with these weights."""
     arrays, static = eqx.partition(template, eqx.is_array)
     return eqx.combine(ravel_pytree(arrays)[1](jnp.asarray(theta)), static)

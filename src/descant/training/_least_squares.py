@@ -22,8 +22,11 @@ from ._pool import threads
 
 # Up to so many parameters per output, derivatives go forwards.
 FORWARD_RATIO = 3
-# Contexts whose Jacobians are held at once: they should stay in the cache. Must divide the size of a pool's piece.
-BLOCK = 32
+# Contexts whose Jacobians are held at once, for small models, whose Jacobians stay in the cache, and for large ones, whose
+# J^T J doesn't, and should be added up seldom. Must divide the size of a pool's piece.
+BLOCK, LARGE_BLOCK = 32, 128
+# From this many parameters on a model is large; and so many columns of J are multiplied at a time.
+LARGE, COLUMNS = 256, 128
 # Damping: where it starts, how it falls after a good step and rises after a bad one, and where there is no way down.
 FIRST_DAMPING = 1e-2
 FALL, RISE = 0.2, 5.0
@@ -61,12 +64,28 @@ def _normal(model: Any, piece: Any, root: Float[Array, "d d"]) -> tuple[Array, A
     def add(total, block):
         jacobian, value = jax.vmap(derivative(residual, has_aux=True), in_axes=(None, 0))(theta, block)
         flat, values = jacobian.reshape(-1, theta.size), value.reshape(-1)
-        part = flat.T @ flat, flat.T @ values, values @ values
+        part = _square(flat), flat.T @ values, values @ values
         return jax.tree.map(jnp.add, total, part), None
 
-    blocks = jax.tree.map(lambda leaf: leaf.reshape(-1, BLOCK, *leaf.shape[1:]), piece)
+    size = BLOCK if theta.size < LARGE else LARGE_BLOCK
+    blocks = jax.tree.map(lambda leaf: leaf.reshape(-1, size, *leaf.shape[1:]), piece)
     zero = jnp.zeros((theta.size, theta.size)), jnp.zeros(theta.size), jnp.zeros(())
     return jax.lax.scan(add, zero, blocks)[0]
+
+
+def _square(jacobian: Float[Array, "r p"]) -> Float[Array, "p p"]:
+    """J^T J. It is symmetric, so that for a large model only one of each two blocks is computed."""
+    if jacobian.shape[1] < LARGE:
+        return jacobian.T @ jacobian
+    parts = jnp.split(jacobian, list(range(COLUMNS, jacobian.shape[1], COLUMNS)), axis=1)
+    upper = [[left.T @ right for right in parts[index:]] for index, left in enumerate(parts)]
+    count = len(parts)
+    return jnp.block(
+        [
+            [upper[row][column - row] if column >= row else upper[column][row - column].T for column in range(count)]
+            for row in range(count)
+        ]
+    )
 
 
 class LeastSquares:

@@ -37,7 +37,8 @@ class LMTrainer:
     Every level of the plan is screened (all starts, few contexts, few steps) and refined (the best starts, more contexts,
     until they stand still). At the end the pool doubles, up to `most_pieces`, while contexts that were held out cost more
     than those that were fitted; the last row says what they cost. With `sentinels` the pool has contexts beyond the
-    largest drawn, for networks that are good in the mean over all contexts, the rarest too.
+    largest drawn, for networks that are good in the mean over all contexts, the rarest too. `drawn` contexts are drawn for
+    each one in the pool (1, 8 or 64 by depth): the largest of them are kept. Where there is always noise, few will do.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class LMTrainer:
         pieces: int = 16,
         most_pieces: int = 32,
         sentinels: bool = True,
+        drawn: int | None = None,
     ):
         check_objective(objective, model)
         if objective == "query":
@@ -62,11 +64,13 @@ class LMTrainer:
         for name, value in {**sizes, "screen_steps": screen_steps, "refine_steps": refine_steps}.items():
             _check.size(name, value)
         _check.size("random_starts", random_starts, least=0)
+        if drawn is not None:
+            _check.size("drawn", drawn)
         self.task, self.objective = task, objective
         self.levels: list[Level] = plan(model, task, random_starts)
         self.screen_steps, self.refine_steps, self.keep = screen_steps, refine_steps, keep
         self.pieces, self.most_pieces = pieces, max(most_pieces, pieces)
-        self.sentinels = sentinels
+        self.sentinels, self.drawn = sentinels, drawn
         self._layers = model.layers if isinstance(model, AbstractLinearTransformer) else 1
         self._key = key
         self._root = psd_root(task.inputs.second_moment(task.d))
@@ -172,7 +176,7 @@ class LMTrainer:
         contexts = self._contexts.setdefault(branch, [])
         if len(contexts) < pieces:
             key = jax.random.fold_in(self._key, branch)
-            pool = {"start": len(contexts), "layers": self._layers, "sentinels": self.sentinels}
+            pool = {"start": len(contexts), "layers": self._layers, "sentinels": self.sentinels, "drawn": self.drawn}
             contexts += draw_pool(self.objective, self.task, pieces - len(contexts), key, **pool)
         name = (self.levels[number].name, branch, pieces)
         if name not in self._problems:

@@ -24,6 +24,8 @@ MODELS = ("lsa", "yq-lsa", "ltb", "gd++", "diag", "free-diag", "full", "elsa", "
 # Models whose layers and heads can be chosen, and whose layers can be tied.
 STACKED = ("gd++", "diag", "free-diag", "full", "elsa", "softmax")
 WITH_HEADS = ("lsa", "yq-lsa", "diag", "full", "elsa", "softmax")
+# Size of the random weights of ELSA for a context of one number.
+ELSA_SCALE = 0.6
 TIEABLE = ("gd++", "diag", "free-diag", "full")
 
 
@@ -35,6 +37,8 @@ def make_model(
     heads: int | None = None,
     tied: bool = False,
     query_masked: bool = True,
+    mlp: str | None = None,
+    causal: bool = False,
     key: PRNGKeyArray,
 ) -> Any:
     """A model with random weights, of the size that the task's contexts call for."""
@@ -50,6 +54,8 @@ def make_model(
         raise ValueError(f"tied layers were asked for, but {name} has none to tie; models with: {', '.join(TIEABLE)}.")
     if not query_masked and name not in ("lsa", "yq-lsa"):
         raise ValueError(f"the query can't be told to attend in {name}; models with the choice: lsa, yq-lsa.")
+    if name != "softmax" and (mlp is not None or causal):
+        raise ValueError(f"mlp and causal were asked for, but {name} has neither; the model with the choice: softmax.")
     depth, width = layers or 1, heads or 1
     d, n = task.d, task.n
     match name:
@@ -69,5 +75,6 @@ def make_model(
         case "full":
             return random_start(Full.random(d, depth, width, key=key, tied=tied), task, key)
         case "elsa":
-            return ELSAPredictor.random(d, n, layers or 2, width, key=key, scale=0.5)
-    return SoftmaxTransformer(d, 64, layers or 2, heads or 4, key=key)
+            # A block is a sum over the context of products of three weights: their size falls with its size.
+            return ELSAPredictor.random(d, n, layers or 2, width, key=key, scale=ELSA_SCALE / (n * d) ** (1 / 3))
+    return SoftmaxTransformer(d, 64, layers or 2, heads or 4, key=key, mlp=mlp or "none", causal=causal)

@@ -115,15 +115,18 @@ def _keep(moments: Moments, size: int) -> tuple[np.ndarray, np.ndarray]:
     return kept, np.sqrt(weights * PIECE / count)
 
 
-def drawn_per_kept(task: LinearRegression, layers: int) -> int:
-    """How many contexts to draw for one that is kept."""
+def drawn_per_kept(task: LinearRegression, layers: int, most: int | None = None) -> int:
+    """How many contexts to draw for one that is kept: `most`, or what the depth asks for, as far as memory allows."""
     numbers = (task.d + 1) * (2 * (task.d + 1) + (task.n if task.moments_take_tokens else 0))
-    most = DRAWN_PER_KEPT[min(layers, len(DRAWN_PER_KEPT)) - 1]
+    if most is None:
+        most = DRAWN_PER_KEPT[min(layers, len(DRAWN_PER_KEPT)) - 1]
     return int(np.clip(DRAW_BUDGET // (PIECE * numbers), 1, most))
 
 
-def _piece(objective: str, task: LinearRegression, key: PRNGKeyArray, layers: int, sentinels: bool) -> Contexts:
-    moments = _candidates(task, key, PIECE * drawn_per_kept(task, layers))
+def _piece(
+    objective: str, task: LinearRegression, key: PRNGKeyArray, layers: int, sentinels: bool, drawn: int | None
+) -> Contexts:
+    moments = _candidates(task, key, PIECE * drawn_per_kept(task, layers, drawn))
     guards = SENTINELS if sentinels and layers > 1 and can_stretch(task) else 0
     kept, scale = _keep(moments, PIECE - guards)
     chosen = jax.tree.map(lambda leaf: leaf[kept], moments)
@@ -147,10 +150,15 @@ def draw_pool(
     start: int = 0,
     layers: int = len(DRAWN_PER_KEPT),
     sentinels: bool = True,
+    drawn: int | None = None,
 ) -> list[Contexts]:
-    """Pieces number `start` to `start + count` of the pool that the key stands for, for networks of so many layers."""
+    """Pieces number `start` to `start + count` of the pool that the key stands for, for networks of so many layers.
+
+    `drawn` contexts are drawn for each one kept; by default as many as the depth asks for.
+    """
     keys = [jax.random.fold_in(key, index) for index in range(start, start + count)]
     # The first compiles; the others are drawn side by side.
-    return [_piece(objective, task, each, layers, sentinels) for each in keys[:1]] + list(
-        threads.map(lambda each: _piece(objective, task, each, layers, sentinels), keys[1:])
+    settings = layers, sentinels, drawn
+    return [_piece(objective, task, each, *settings) for each in keys[:1]] + list(
+        threads.map(lambda each: _piece(objective, task, each, *settings), keys[1:])
     )

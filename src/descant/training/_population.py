@@ -1,9 +1,15 @@
-"""Training on the exact risk: for one layer of linear attention every expectation can be done by hand."""
+"""Training one layer on its whole risk at once.
+
+For one layer of linear attention every expectation can be done by hand where inputs are Gaussian. Where they are not, or where
+sampled tokens are wanted, it takes one pass over sampled contexts: the risk is a quadratic form in a few moments of theirs, and
+steps on it cost the same however many were drawn.
+"""
 
 from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 from scipy.optimize import minimize
@@ -16,29 +22,48 @@ from ..tasks import GaussianInputs, LinearRegression
 from ..theory import Problem, attending_risk, gram_risk
 from ._flat import flatten, rebuild
 from ._protocol import State
+from ._sampled_moments import SampledMoments
 from ._starts import RANDOM_STARTS, random_start
+
+# Folded into a trainer's key, beyond the numbers of its starts.
+SAMPLE_KEY = 2**20
+# Contexts that stand for the law of a task whose risk has no closed form: errors of a few thousandths of the risk.
+CONTEXTS = 65_536
 
 
 def has_population_risk(model: AbstractPredictor, task: LinearRegression) -> bool:
-    """Whether the model's risk is a polynomial that is known exactly."""
-    return isinstance(task.inputs, GaussianInputs) and merged_form(model, task.d, task.n) is not None
+    """Whether the model's risk is a polynomial in its weights that is known, exactly or from one pass over contexts."""
+    form = merged_form(model, task.d, task.n)
+    return isinstance(form, GramAffine) or (form is not None and isinstance(task.inputs, GaussianInputs))
 
 
-def population_risk(model: Any, problem: Problem, d: int, n: int) -> Float[Array, ""]:
-    """The exact risk, differentiable in the model's weights."""
-    match merged_form(model, d, n):
-        case GramAffine(offset=offset, tensor=tensor):
+def population_risk(model: Any, problem: Problem | SampledMoments, d: int, n: int) -> Float[Array, ""]:
+    """The risk, differentiable in the model's weights; exact for a `Problem`, a mean over contexts otherwise."""
+    match merged_form(model, d, n), problem:
+        case GramAffine(offset=offset, tensor=tensor), SampledMoments():
+            return problem.risk(offset, tensor)
+        case GramAffine(offset=offset, tensor=tensor), Problem():
             return gram_risk(problem, offset, tensor)
-        case AttendingGramAffine(masked=GramAffine(offset=offset, tensor=tensor)):
+        case AttendingGramAffine(masked=GramAffine(offset=offset, tensor=tensor)), Problem():
             return attending_risk(problem, offset, tensor)
     raise ValueError(f"a {type(model).__name__} is no affine function of the Gram matrix; its exact risk is not known.")
 
 
 class PopulationTrainer:
-    """Newton steps in a trust region on the exact risk, from the given weights and from random ones; no data, no noise."""
+    """Newton steps in a trust region on the whole risk, from the given weights and from random ones.
+
+    The risk is exact where the inputs are Gaussian and `contexts` is None: no data, no noise. Otherwise it is the mean over
+    so many sampled contexts (`CONTEXTS` by default).
+    """
 
     def __init__(
-        self, model: AbstractPredictor, task: LinearRegression, *, key: PRNGKeyArray, random_starts: int = RANDOM_STARTS
+        self,
+        model: AbstractPredictor,
+        task: LinearRegression,
+        *,
+        key: PRNGKeyArray,
+        random_starts: int = RANDOM_STARTS,
+        contexts: int | None = None,
     ):
         if not has_population_risk(model, task):
             raise ValueError(
@@ -48,7 +73,12 @@ class PopulationTrainer:
         self._starts = [model] + [
             random_start(model, task, jax.random.fold_in(key, index)) for index in range(random_starts)
         ]
-        self._problem, self._task = Problem.of(task), task
+        self._task = task
+        if contexts is None and isinstance(task.inputs, GaussianInputs):
+            self._problem = Problem.of(task)
+        else:
+            count = CONTEXTS if contexts is None else contexts
+            self._problem = SampledMoments.draw(task, count, key=jax.random.fold_in(key, SAMPLE_KEY))
 
     def init(self) -> State:
         """Nothing tried yet."""
@@ -62,11 +92,11 @@ class PopulationTrainer:
     def advance(self, state: State) -> tuple[State, list[dict[str, Any]]]:
         """One start, followed to its minimum."""
         tried = state.info["tried"]
-        sizes = self._problem, self._task.d, self._task.n
+        settings = self._starts[0], self._problem, self._task.d, self._task.n
 
         def value(theta):
-            found, gradient = _value_and_gradient(self._model(theta), *sizes)
-            return float(found), flatten(gradient)
+            found, gradient = _value_and_gradient(jnp.asarray(theta), *settings)
+            return float(found), np.asarray(gradient)
 
         # Labels of any unit: the goal for the gradient is relative to the loss of the zero predictor.
         scale = value(np.zeros_like(state.arrays["best"]))[0] or value(flatten(self._starts[tried]))[0] or 1.0
@@ -76,7 +106,7 @@ class PopulationTrainer:
             lambda theta: tuple(part / scale for part in value(theta)),
             flatten(self._starts[tried]),
             jac=True,
-            hessp=lambda theta, move: flatten(_curve(self._model(theta), self._model(move), *sizes)) / scale,
+            hessp=lambda theta, move: np.asarray(_curve(jnp.asarray(theta), jnp.asarray(move), *settings)) / scale,
             method="trust-ncg",
             options={"gtol": 1e-9, "maxiter": 2000},
         )
@@ -94,23 +124,24 @@ class PopulationTrainer:
 
     def model(self, state: State) -> Any:
         """The best so far."""
-        return self._model(state.arrays["best"])
+        return rebuild(self._starts[0], state.arrays["best"])
 
-    def _model(self, theta: np.ndarray) -> Any:
-        return rebuild(self._starts[0], theta)
+
+# Models are taken apart inside the compiled programs: outside, it would take longer than the risk itself.
+@eqx.filter_jit
+def _value_and_gradient(theta: Float[Array, " p"], template: Any, problem: Problem | SampledMoments, d: int, n: int):
+    return jax.value_and_grad(lambda theta: population_risk(rebuild(template, theta), problem, d, n))(theta)
 
 
 @eqx.filter_jit
-def _value_and_gradient(model: Any, problem: Problem, d: int, n: int):
-    return eqx.filter_value_and_grad(population_risk)(model, problem, d, n)
-
-
-@eqx.filter_jit
-def _curve(model: Any, move: Any, problem: Problem, d: int, n: int):
+def _curve(
+    theta: Float[Array, " p"],
+    move: Float[Array, " p"],
+    template: Any,
+    problem: Problem | SampledMoments,
+    d: int,
+    n: int,
+):
     """The Hessian times a move."""
-    arrays, static = eqx.partition(model, eqx.is_inexact_array)
-
-    def gradient(arrays):
-        return jax.grad(lambda arrays: population_risk(eqx.combine(arrays, static), problem, d, n))(arrays)
-
-    return jax.jvp(gradient, (arrays,), (eqx.filter(move, eqx.is_inexact_array),))[1]
+    gradient = jax.grad(lambda theta: population_risk(rebuild(template, theta), problem, d, n))
+    return jax.jvp(gradient, (theta,), (move,))[1]

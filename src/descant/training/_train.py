@@ -11,7 +11,7 @@ from jaxtyping import PRNGKeyArray
 from .. import _check
 from .._predictor import AbstractPredictor, in_moment_space
 from ..measure import Risk, risk
-from ..tasks import LinearRegression
+from ..tasks import GaussianInputs, LinearRegression
 from ._adam import AdamTrainer
 from ._lm import LMTrainer
 from ._objective import OBJECTIVES
@@ -51,7 +51,9 @@ def choose(model: AbstractPredictor, task: LinearRegression, solver: str = "auto
     reason = "as asked"
     if solver == "auto":
         if objective in ("auto", "posterior") and has_population_risk(model, task):
-            solver, reason = "population", "one layer: its risk is known exactly, and is minimised itself"
+            exactly = isinstance(task.inputs, GaussianInputs)
+            how = "is known exactly" if exactly else "is a quadratic form in moments of sampled contexts"
+            solver, reason = "population", f"one layer: its risk {how}, and is minimised itself"
         elif linear and objective != "query" and size <= MOST_PARAMETERS:
             solver, reason = "lm", f"linear in the query with {size} parameters: least squares on a pool of moments"
         elif linear:
@@ -97,7 +99,7 @@ def train(
     """Train a model on a task and measure what came out.
 
     **Arguments:** `model` gives the kind, the sizes and a first start; `solver` is `auto`, `population` (Newton on
-    the exact risk of a single layer), `lm` (Levenberg-Marquardt on a pool of moments, through shallower networks to deep
+    the whole risk of a single layer), `lm` (Levenberg-Marquardt on a pool of moments, through shallower networks to deep
     ones) or `adam`; `objective` one of `query`, `weights`, `posterior`, `adjusted`, or `auto`; `settings` go to the
     solver. `samples` fresh contexts measure the result, none left out.
 

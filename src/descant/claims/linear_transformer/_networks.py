@@ -1,0 +1,183 @@
+"""The trained networks that most claims of this paper look at: trained once, measured once, found again by everybody.
+
+A run is one kind of network on one noise law, all depths at once (each depth starts from the one before). Its folder
+also holds `measured.json`: the adjusted half-MSE after every layer of every network, over the noise law and at single
+noise levels.
+Networks are fitted without sentinels, as the paper's were: at low noise, deep ones explode on rare contexts, so that
+every mean over all contexts has a mean over ordinary contexts beside it.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+
+from ..._disk import write_whole
+from ..._plain import page, restored
+from ...attention import AbstractDiagonal, Diag, FreeDiag, Full, load, save
+from ...runs import Run, drive
+from ...tasks import LinearRegression, parse_noise
+from ...training import LMTrainer
+from ...training._levels import Level, plan
+from ...training._starts import deepened, full_from_diag, jiggled, random_start
+from .._lab import Lab
+from ._measured import Measured, levels_of, measure
+from ._omegas import OMEGAS, Omegas
+
+D, N = 10, 20
+# The deepest network of each kind and law, at the quick and at the full budget; laws that are not listed: FULL_ONLY.
+DEPTHS: dict[tuple[str, str], tuple[int, int]] = {
+    ("diag", "uniform:5"): (5, 7),
+    ("diag", "1,3"): (5, 7),
+    ("diag", "0"): (3, 7),
+    ("full", "1,3"): (4, 5),
+    ("free", "1,3"): (4, 5),
+}
+OTHERS = {"diag": (3, 7), "full": (2, 4)}
+# Depths of FULL that the quick budget leaves out: they cost as much as all the others together.
+QUICK_LEAVES_OUT = ("full 3",)
+ABLATED_LAYERS = 3
+# Pools, starts and steps: at the quick budget a law with five layers takes about 90 s on one core, and ends within 2% of
+# where the full budget's fits end.
+QUICK: dict[str, Any] = {
+    "pieces": 8,
+    "most_pieces": 8,
+    "keep": 1,
+    "random_starts": 2,
+    "screen_steps": 8,
+    "refine_steps": 40,
+}
+QUICK_FULL: dict[str, Any] = {"pieces": 8, "most_pieces": 8, "keep": 1, "refine_steps": 25}
+FULL_FULL: dict[str, Any] = {"pieces": 8, "most_pieces": 16, "keep": 1, "refine_steps": 100}
+# How far FULL starts from DIAG; further off, it begins with explosions.
+JIGGLE = 0.002
+SAMPLES = (32_768, 131_072)
+LEVEL_SAMPLES = (2_048, 32_768)
+WAIT_S = 1.0
+
+
+@dataclass(frozen=True)
+class Networks:
+    """Networks by name (`diag 3` has three layers), and what was measured of them."""
+
+    models: dict[str, Any]
+    measured: Measured
+
+    @property
+    def depth(self) -> int:
+        """The deepest."""
+        return max(int(name.split()[-1]) for name in self.models)
+
+
+def task_of(law: str) -> LinearRegression:
+    """The paper's task for a noise law."""
+    return LinearRegression(D, N, noise=parse_noise(law))
+
+
+def networks(lab: Lab, law: str, kind: str = "diag") -> Networks:
+    """The trained networks of a law: GD++ and DIAG (`diag`), `full`, `free` omegas, or `without-w_xx` and so on."""
+    quick, full = DEPTHS.get((kind, law), OTHERS.get(kind, (ABLATED_LAYERS, ABLATED_LAYERS)))
+    depth = lab.pick(quick, full)
+    config = {
+        "model": kind,
+        "claims": "linear-transformer",
+        "task": {"d": D, "n": N, "noise": law},
+        "layers": depth,
+        "budget": lab.budget,
+        "seed": lab.seed,
+    }
+    # What a network starts from is trained first, outside the lock of its own run.
+    before = {} if kind == "diag" else networks(lab, law).models
+    run = _finished_run(lab, config, lambda run: _train(lab, run, law, kind, depth, before))
+    models = {" ".join(path.stem.rsplit("-", 1)): load(path) for path in sorted((run.folder / "levels").iterdir())}
+    raw = restored(json.loads((run.folder / "measured.json").read_text()))
+    return Networks(models, Measured(**raw))
+
+
+def _finished_run(lab: Lab, config: dict[str, Any], train: Callable[[Run], None]) -> Run:
+    """The run of a config, finished; if another process is at it, wait for that one."""
+    while True:
+        try:
+            run = lab.store().open(config)
+            if not run.finished:
+                with run.working():
+                    if not run.finished:
+                        train(run)
+            return run
+        except BlockingIOError:
+            lab.tell(f"waiting for {config['model']} networks on {config['task']['noise']}", None)
+            time.sleep(WAIT_S)
+
+
+def _train(lab: Lab, run: Run, law: str, kind: str, depth: int, before: dict[str, Any]) -> None:
+    task = task_of(law)
+    settings = lab.pick(QUICK_FULL, FULL_FULL) if kind == "full" else lab.pick(QUICK, {})
+    levels = _levels(kind, depth, task, before, settings.get("random_starts", 6))
+    if lab.budget == "quick":
+        levels = [level for level in levels if level.name not in QUICK_LEAVES_OUT]
+    trainer = LMTrainer(levels[-1].template, task, key=jax.random.key(lab.seed), sentinels=False, **settings)
+    trainer.levels = levels
+
+    def show(rows: list[dict[str, Any]]) -> None:
+        row = rows[-1]
+        lab.tell(f"training {row['level']} on {law}: excess over Bayes {row['loss'] / 2:.3g}", row["progress"])
+
+    state = drive(trainer, run, on_rows=show)
+    found = {
+        name: model.as_free() if isinstance(model, Omegas) else model for name, model in trainer.found(state).items()
+    }
+    lab.tell(f"measuring {kind} networks on {law}", None)
+    measured = measure(
+        found,
+        task,
+        # Profiles are drawn of the paper's own kinds; ridge regressions and Bayes stand beside the first of them.
+        sigmas=levels_of(law) if kind in ("diag", "full") else [],
+        beside=kind == "diag",
+        samples=lab.pick(*SAMPLES),
+        level_samples=lab.pick(*LEVEL_SAMPLES),
+        seed=lab.seed + 1,
+    )
+    for name, model in found.items():
+        save(model, run.folder / "levels" / f"{name.replace(' ', '-')}.safetensors")
+    write_whole(run.folder / "measured.json", page("measured", measured.plain()))
+    last = list(found)[-1]
+    value, error = measured.mean(last)
+    run.finish(found[last], {"adjusted_half_mse": value, "standard_error": error})
+
+
+def _levels(kind: str, depth: int, task: LinearRegression, before: dict[str, Any], random_starts: int) -> list[Level]:
+    """The networks on the way. FULL and free omegas start from the trained DIAG of the same depth."""
+    if kind == "diag":
+        return plan(Diag.zeros(depth), task, random_starts)
+    if kind == "full":
+        return [_full_level(layers, task, before) for layers in range(1, depth + 1)]
+    dropped = None if kind == "free" else OMEGAS.index(kind.removeprefix("without-"))
+    return [_omega_level(kind, layers, dropped, task, before, random_starts) for layers in range(1, depth + 1)]
+
+
+def _full_level(layers: int, task: LinearRegression, before: dict[str, Any]) -> Level:
+    def starts(found: dict[str, Any], key: Any) -> list[Any]:
+        del found
+        return [jiggled(full_from_diag(before[f"diag {layers}"], task.d), JIGGLE, key)]
+
+    return Level(f"full {layers}", Full.zeros(task.d, layers), starts)
+
+
+def _omega_level(
+    kind: str, layers: int, dropped: int | None, task: LinearRegression, before: dict[str, Any], random_starts: int
+) -> Level:
+    def wrapped(model: AbstractDiagonal) -> Omegas:
+        return Omegas.of(model, dropped)
+
+    def starts(found: dict[str, Any], key: Any) -> list[Any]:
+        known = [wrapped(before[f"{name} {layers}"]) for name in ("diag", "gd++")]
+        shallower = found.get(f"{kind} {layers - 1}")
+        deeper = [] if shallower is None else [wrapped(each) for each in deepened(shallower.as_free(), task, key)]
+        template = FreeDiag.random(layers, key=key)
+        fresh = [random_start(template, task, jax.random.fold_in(key, 1000 + index)) for index in range(random_starts)]
+        return [*known, *deeper, *(wrapped(each) for each in fresh)]
+
+    return Level(f"{kind} {layers}", Omegas.of(FreeDiag.random(layers, key=jax.random.key(0)), dropped), starts)

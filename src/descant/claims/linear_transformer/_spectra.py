@@ -1,0 +1,44 @@
+"""Numbers that depend on a context's eigenvalues alone, by NumPy: the oracle's risk, and what GD++ loses to constant ridge."""
+
+import numpy as np
+
+from ...attention import GDPlusPlusTransformer
+from ...tasks import CategoricalNoise, LinearRegression, UniformNoise
+
+
+def eigenvalues(task: LinearRegression, count: int, seed: int) -> np.ndarray:
+    """Eigenvalues of X^T X of random contexts, (count, d)."""
+    generator = np.random.default_rng(seed)
+    x = generator.standard_normal((count, task.n, task.d))
+    return np.linalg.eigvalsh(np.einsum("cni,cnj->cij", x, x))
+
+
+def oracle_risk(task: LinearRegression, seed: int = 0) -> float:
+    """E sum_i sigma^2 / (lambda_i + sigma^2): the error of the ridge regression that is told sigma, to about 1%."""
+    match task.noise:
+        case UniformNoise(high=high):
+            sigmas = float(high) * (np.arange(50) + 0.5) / 50
+        case CategoricalNoise(sigmas=levels):
+            sigmas = np.asarray(levels)
+        case _:
+            sigmas = np.array([float(task.noise.moment(1))])
+    values = eigenvalues(task, 2_000, seed)
+    return float(np.mean([(sigma**2 / (values + sigma**2)).sum(axis=1).mean() for sigma in sigmas]))
+
+
+def gap_to_const_ridge(
+    model: GDPlusPlusTransformer, task: LinearRegression, count: int, seed: int
+) -> tuple[float, float]:
+    """Half of how much larger a GD++ network's risk is than the best constant ridge's, with its standard error.
+
+    GD++ answers f(X^T X) X^T y. Given the inputs, labels have covariance X X^T + E sigma^2 I, and the difference of the
+    two risks is sum_i lambda_i (lambda_i + c) (f(lambda_i) - 1 / (lambda_i + c))^2 with c = E sigma^2: never negative.
+    """
+    values = eigenvalues(task, count, seed)
+    c = float(task.noise.moment(2))
+    polynomial, m = np.zeros_like(values), np.ones_like(values)
+    for w_xx, w_yx in zip(np.asarray(model.w_xx), np.asarray(model.w_yx), strict=True):
+        polynomial = polynomial - w_yx * m * m * (1 - values * polynomial)
+        m = m * (1 + w_xx * m * m * values)
+    lost = (values * (values + c) * (polynomial - 1 / (values + c)) ** 2).sum(axis=1) / 2
+    return float(lost.mean()), float(lost.std() / count**0.5)

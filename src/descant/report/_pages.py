@@ -1,0 +1,242 @@
+"""The pages: what the templates are given, and the text they make of it."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from ..claims import BUDGETS, PAPERS, Check, Claim, Figure, Judgement, Paper, Table
+from ._drawing import drawing
+from ._tables import figure_rows
+from ._words import bare, duration, line, measured, number, paragraphs
+
+# How a claim stands: what it is called, and the sign that goes with it.
+STANDINGS = {
+    "holds": ("holds", "✓"),
+    "does-not-hold": ("does not hold", "✗"),
+    "undecided": ("undecided", "?"),
+    "failed": ("experiment failed", "!"),
+    "not-run": ("not run", "–"),
+}
+OUTCOMES = {"passes": "holds", "refutes": "does-not-hold", "undecided": "undecided"}
+OUTCOME_WORDS = {"passes": "passes", "refutes": "refutes", "undecided": "undecided"}
+RELATIONS = {
+    "=": "equals",
+    "≈": "agrees with",
+    "≤": "is at most",
+    "≥": "is at least",
+    "is": "is",
+}
+# A figure with more points than this has them in its CSV only.
+MOST_ROWS = 400
+SOURCE = "src/descant"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A claim beside what came of it, if it was judged."""
+
+    claim: Claim
+    judgement: Judgement | None
+
+    @property
+    def paper(self) -> Paper:
+        """The paper that makes the claim."""
+        return PAPERS[self.claim.paper]
+
+    @property
+    def href(self) -> str:
+        """Its page, from the front page."""
+        return f"claims/{self.claim.id}.html"
+
+    @property
+    def standing(self) -> str:
+        """Its verdict, or why it has none."""
+        if self.judgement is None:
+            return "not-run"
+        return "failed" if self.judgement.evidence is None else self.judgement.verdict
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """All of its checks."""
+        evidence = self.judgement.evidence if self.judgement else None
+        return evidence.checks if evidence else ()
+
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """Its figures by the stems of their files."""
+        evidence = self.judgement.evidence if self.judgement else None
+        return _by_stem(evidence.figures) if evidence else {}
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """Its tables by the stems of their files."""
+        evidence = self.judgement.evidence if self.judgement else None
+        return _by_stem(evidence.tables) if evidence else {}
+
+    @property
+    def headline(self) -> Check | None:
+        """The check that decided: the first that refutes, else the first that is undecided, else the first."""
+        for outcome in ("refutes", "undecided", "passes"):
+            for check in self.checks:
+                if check.outcome == outcome:
+                    return check
+        return None
+
+    @property
+    def source(self) -> str:
+        """The file with the experiment."""
+        module = self.claim.experiment.__module__
+        inside = module.removeprefix("descant.")
+        return f"{SOURCE}/{inside.replace('.', '/')}.py" if inside != module else module
+
+
+def _by_stem(items: Sequence[Any]) -> dict[str, Any]:
+    """By names that are safe in files and addresses, each once."""
+    found: dict[str, Any] = {}
+    for item in items:
+        stem = re.sub(r"[^A-Za-z0-9]+", "-", item.name).strip("-") or "unnamed"
+        name, count = stem, 1
+        while name in found:
+            count += 1
+            name = f"{stem}-{count}"
+        found[name] = item
+    return found
+
+
+@lru_cache
+def _templates() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "paragraphs": paragraphs,
+        "line": line,
+        "bare": bare,
+        "number": number,
+        "duration": duration,
+    }
+    environment.globals |= {
+        "measured": measured,
+        "standings": STANDINGS,
+        "outcomes": OUTCOMES,
+        "outcome_words": OUTCOME_WORDS,
+        "relations": RELATIONS,
+        "ours": ours,
+        "bound": bound,
+        "cells": cells,
+        "inlined": inlined,
+    }
+    return environment
+
+
+def front_page(entries: list[Entry]) -> str:
+    """`index.html`."""
+    papers = []
+    for paper in PAPERS.values():
+        own = [entry for entry in entries if entry.claim.paper == paper.id]
+        if own:
+            counts = {name: sum(entry.standing == name for entry in own) for name in STANDINGS}
+            papers.append({"paper": paper, "entries": own, "counts": counts})
+    judged = [entry.judgement for entry in entries if entry.judgement]
+    environment = next((each.environment for each in judged if each.environment), {})
+    return _render(
+        "index.html",
+        papers=papers,
+        entries=entries,
+        counts={name: sum(entry.standing == name for entry in entries) for name in STANDINGS},
+        budget=judged[0].budget if judged else BUDGETS[0],
+        seed=judged[0].seed if judged else 0,
+        seconds=sum(each.seconds for each in judged),
+        environment=environment,
+        home="",
+    )
+
+
+def claim_page(entry: Entry, previous: Entry | None, following: Entry | None) -> str:
+    """`claims/ID.html`."""
+    evidence = entry.judgement.evidence if entry.judgement else None
+    figures = [
+        {"stem": stem, "figure": figure, "ready": drawing(figure), "rows": _some_rows(figure)}
+        for stem, figure in entry.figures.items()
+    ]
+    tables = [{"stem": stem, "table": table} for stem, table in entry.tables.items()]
+    budget = entry.judgement.budget if entry.judgement else BUDGETS[0]
+    return _render(
+        "claim.html",
+        entry=entry,
+        claim=entry.claim,
+        judgement=entry.judgement,
+        evidence=evidence,
+        figures=figures,
+        tables=tables,
+        budget=budget,
+        command=_command(entry, budget),
+        previous=previous,
+        following=following,
+        home="../",
+    )
+
+
+def _render(name: str, **given: Any) -> str:
+    return _templates().get_template(name).render(**given)
+
+
+def _command(entry: Entry, budget: str) -> str:
+    # A fresh folder: in the old one the judgement would be found, and nothing repeated.
+    seed = entry.judgement.seed if entry.judgement else 0
+    flags = (f" --budget {budget}" if budget != BUDGETS[0] else "") + (f" --seed {seed}" if seed else "")
+    return f"descant reproduce {entry.claim.id}{flags} --out again"
+
+
+def _some_rows(figure: Any) -> tuple[tuple[str, ...], list[tuple[Any, ...]]] | None:
+    columns, rows = figure_rows(figure)
+    return (columns, rows) if len(rows) <= MOST_ROWS else None
+
+
+def ours(check: Check) -> Markup:
+    """Our value of a check."""
+    return Markup("yes" if check.value else "no") if check.relation == "is" else measured(check.value, check.error)
+
+
+def bound(check: Check) -> Markup:
+    """What it is compared with."""
+    if check.relation == "is":
+        return Markup("yes")
+    return measured(check.bound, check.bound_error) if check.bound_error else number(check.bound)
+
+
+def cells(table: Table) -> dict[str, Any]:
+    """A table as it is shown: a column of standard errors goes into the one before it."""
+    shown = [index for index, name in enumerate(table.columns) if name != "±" or index == 0]
+    rows = []
+    for row in table.rows:
+        made = []
+        for index in shown:
+            paired = index + 1 < len(row) and table.columns[index + 1] == "±"
+            made.append(_cell(row[index], row[index + 1] if paired else None, paired))
+        rows.append(made)
+    return {"columns": [table.columns[index] for index in shown], "rows": rows}
+
+
+def _cell(value: Any, error: Any, paired: bool) -> dict[str, Any]:
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return {"numeric": False, "text": line("–" if value is None else str(value))}
+    if paired and (error is None or isinstance(error, (int, float))):
+        return {"numeric": True, "text": measured(float(value), float(error or 0.0))}
+    return {"numeric": True, "text": number(value)}
+
+
+def inlined(value: Any) -> Markup:
+    """JSON that can stand in a script element: no "<", so nothing in it can end the element."""
+    return Markup(json.dumps(value, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c"))

@@ -1,0 +1,136 @@
+"""Words and numbers as the pages show them: Markdown with $mathematics$, and values with their standard errors."""
+
+import math
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markupsafe import Markup, escape
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+PLAIN_RANGE = (1e-4, 1e6)
+DIGITS = 6
+_SIGNS = {
+    "infty": "∞",
+    "le": "≤",
+    "leq": "≤",
+    "ge": "≥",
+    "geq": "≥",
+    "times": "×",
+    "cdot": "·",
+    "to": "→",
+    "approx": "≈",
+    "sim": "∼",
+    "pm": "±",
+    "top": "ᵀ",
+    "ell": "ℓ",
+    "log": "log ",
+}
+_SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+
+def _parser(preset: str) -> MarkdownIt:
+    parser = MarkdownIt(preset, {"html": False}).use(dollarmath_plugin, double_inline=True)
+    # A script in the page typesets these; without it, the source is readable. Spans, because they stand in paragraphs.
+    for token, form in (("math_inline", "inline"), ("math_inline_double", "display"), ("math_block", "display")):
+        parser.add_render_rule(token, _as_span(form))
+    return parser
+
+
+def _as_span(form: str):
+    def rule(self: object, tokens: Sequence[Token], index: int, options: object, env: object) -> str:
+        del self, options, env
+        return f'<span class="math {form}">{escape(tokens[index].content.strip())}</span>'
+
+    return rule
+
+
+_BLOCKS = _parser("commonmark").enable("table")
+# In one line of plain words a star is a star: only `code` and mathematics mean something.
+_LINE = _parser("zero").enable("backticks")
+
+
+def paragraphs(text: str) -> Markup:
+    """Markdown of one or more paragraphs."""
+    return Markup(_BLOCKS.render(text))
+
+
+def line(text: str) -> Markup:
+    """One line of words."""
+    return Markup(_LINE.renderInline(text))
+
+
+def bare(text: str) -> str:
+    """Words for places where nothing can be typeset, such as the axes of a figure: $\\sigma^2$ is σ²."""
+    return re.sub(r"\$([^$]*)\$", lambda found: _unicode(found[1]), text).replace("`", "").replace("$", "")
+
+
+def _unicode(mathematics: str) -> str:
+    def command(found: re.Match[str]) -> str:
+        name = found[1]
+        greek = f"GREEK {'CAPITAL' if name[0].isupper() else 'SMALL'} LETTER {name.replace('lambda', 'lamda').upper()}"
+        try:
+            return unicodedata.lookup(greek)
+        except KeyError:
+            return _SIGNS.get(name, "")
+
+    text = re.sub(r"\\([A-Za-z]+) ?", command, mathematics)
+    text = re.sub(r"\^\{?(-?\d+)\}?", lambda found: found[1].translate(_SUPERSCRIPTS), text)
+    return re.sub(r"[{}\\]", "", text)
+
+
+def number(value: float | int, digits: int = DIGITS) -> Markup:
+    """A number to so many digits, with powers of ten where zeros would have to be counted."""
+    if isinstance(value, int):
+        return Markup(_signed(str(value)))
+    if math.isnan(value):
+        return Markup("NaN")
+    if math.isinf(value):
+        return Markup("∞" if value > 0 else "−∞")
+    size = abs(value)
+    if size == 0 or PLAIN_RANGE[0] <= size < PLAIN_RANGE[1]:
+        text = f"{value:.{digits}g}"
+        return Markup(_signed(text if "e" not in text else str(int(float(text)))))
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    return Markup(_signed(mantissa) + _power(int(exponent)))
+
+
+def measured(value: float, error: float) -> Markup:
+    """A value with its standard error, to the digits that it has; or the value, and that it is exact."""
+    if not error or not math.isfinite(value) or not math.isfinite(error):
+        note = "exact" if not error and math.isfinite(value) else f"± {number(error, 2)}" if error else ""
+        return Markup('<span class="number">{}</span> <span class="exact">{}</span>').format(
+            number(value), Markup(note)
+        )
+    largest = max(abs(value), error)
+    exponent = math.floor(math.log10(largest))
+    if not PLAIN_RANGE[0] <= largest < PLAIN_RANGE[1]:
+        unit, power = 10.0**exponent, _power(exponent)
+    else:
+        unit, power = 1.0, ""
+    decimals = max(0, 1 - math.floor(math.log10(error / unit)))
+    ours, its = _signed(f"{value / unit:.{decimals}f}"), f"{error / unit:.{decimals}f}"
+    text = f"{ours}\u202f±\u202f{its}" if not power else f"({ours}\u202f±\u202f{its}){power}"
+    return Markup(f'<span class="number">{text}</span>')
+
+
+def duration(seconds: float) -> str:
+    """Seconds, or minutes, or hours."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes == 0:
+        return f"{rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def _signed(text: str) -> str:
+    return text.replace("-", "−")
+
+
+def _power(exponent: int) -> str:
+    return f"\u202f×\u202f10<sup>{_signed(str(exponent))}</sup>"

@@ -1,0 +1,58 @@
+"""One layer trained on the moments of sampled contexts: any law of inputs, in one pass."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from descant import FixedNoise, GaussianPrior, LinearRegression, UniformInputs, UniformNoise
+from descant.attention import LSA, MergedLTB
+from descant.measure import best, risk
+from descant.training import PopulationTrainer, choose, train
+from descant.training._sampled_moments import CHUNK, SampledMoments
+
+TASK = LinearRegression(3, 6, GaussianPrior.isotropic(3, 0.5), inputs=UniformInputs(-1.0, 2.0), noise=UniformNoise(1.0))
+
+
+def test_the_risk_is_the_mean_over_the_very_contexts_that_were_drawn(keys):
+    key = keys()
+    count = CHUNK + 1  # rounded up to two chunks
+    moments = SampledMoments.draw(TASK, count, key=key)
+    offset, tensor = (jax.random.normal(keys(), shape) for shape in ((3,), (3, 4, 4)))
+    losses = []
+    for index in range(2):
+        numbers = jax.random.normal(jax.random.fold_in(key, index), (CHUNK * TASK.numbers,)).reshape(CHUNK, -1)
+        for prompt in (jax.tree.map(lambda leaf, i=i: leaf[i], jax.vmap(TASK.place)(numbers)) for i in range(0, CHUNK)):
+            tokens = np.column_stack([prompt.x, prompt.y])
+            gap = np.asarray(prompt.w - offset) - np.einsum("lij,ij->l", tensor, tokens.T @ tokens / TASK.n)
+            losses.append(gap @ np.asarray(TASK.inputs.second_moment(3)) @ gap)
+    np.testing.assert_allclose(moments.risk(offset, tensor), np.mean(losses), rtol=1e-10)
+
+
+def test_the_choice_says_whether_the_risk_is_exact():
+    model = LSA.random(3, key=jax.random.key(0))
+    assert "exactly" in choose(model, LinearRegression(3, 6)).reason
+    assert "sampled contexts" in choose(model, TASK).reason
+
+
+@pytest.mark.parametrize("kind", [LSA, MergedLTB])
+def test_on_gaussian_inputs_sampled_contexts_lead_to_the_exact_optimum(kind):
+    task = LinearRegression(3, 6, GaussianPrior.isotropic(3, 1.0), noise=FixedNoise(0.5))
+    model = kind.random(3, key=jax.random.key(1))
+    exact = train(model, task)
+    trainer = PopulationTrainer(model, task, key=jax.random.key(2), contexts=2**15)
+    state = trainer.init()
+    while not trainer.finished(state):
+        state, _ = trainer.advance(state)
+    # The excess of a fit of p numbers to N contexts is about p / (3 N) of the risk: well below a thousandth here.
+    assert risk(trainer.model(state), task).value == pytest.approx(exact.risk.value, rel=1e-3)
+
+
+def test_on_uniform_inputs_the_optimum_beats_the_best_gradient_step_and_stands_still():
+    task = LinearRegression(3, 6, inputs=UniformInputs(-1.0, 1.0))
+    found = train(LSA.random(3, key=jax.random.key(3)), task, contexts=2**14, random_starts=2, samples=2**15)
+    gd = best("gd", LinearRegression(3, 6))  # its step is for inputs of another size
+    assert found.choice.solver == "population"
+    assert found.risk.value + 5 * found.risk.standard_error < risk(gd, task).value
+    again = train(found.model, task, contexts=2**14, random_starts=0, samples=2**15)
+    assert jnp.allclose(again.risk.value, found.risk.value, rtol=1e-6)
