@@ -106,6 +106,9 @@ def test_results_on_disk_are_found_again(on_disk, tmp_path):
     assert verdicts(item.results()) == verdicts(on_disk)
     folder = tmp_path / "llm" / "copies" / "terse-all-2"
     assert (folder / "figure.png").read_bytes().startswith(b"\x89PNG")
+    table = (folder / "table.md").read_text()
+    assert table.count("\n| `") == 9
+    assert "- (b) **does-not-hold**: It improves them beyond the guess itself." in table
     written = json.loads((folder / "verdicts.json").read_text())
     assert [each["verdict"] for each in written] == [each.verdict for each in verdicts(on_disk)]
     (folder / "setting.json").write_text("{}")

@@ -34,9 +34,10 @@ class Report:
 
 
 def write_report(results: Results, folder: Path, *, model: str) -> Report:
-    """Write table.csv, distance.csv, shots.csv, verdicts.json, figure.png and, last of all, setting.json."""
+    """Write table.csv and table.md, distance.csv, shots.csv, verdicts.json, figure.png and, last of all, setting.json."""
     report = Report(model, summary(results), verdicts(results))
     write_whole(folder / "table.csv", as_csv(report.rows))
+    write_whole(folder / "table.md", as_markdown(report))
     write_whole(folder / "distance.csv", as_csv(by_distance(results)))
     write_whole(folder / "shots.csv", as_csv(by_shots(results)))
     write_whole(folder / "verdicts.json", page("verdicts", [asdict(each) for each in report.verdicts]))
@@ -75,6 +76,26 @@ def found(root: Path | None = None) -> list[Found]:
             continue
         items.append(Found(name, asked, path.parent.parent / "answers.jsonl"))
     return items
+
+
+def as_markdown(report: Report) -> str:
+    """The table and the verdicts for a page."""
+    names = (
+        "MSE",
+        "Spearman",
+        "Pearson",
+        "guess alone: MSE",
+        "guess alone: Spearman",
+        "copied",
+        "corrected",
+        "no score",
+    )
+    lines = ["| guess | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
+    for row in report.rows:
+        cells = (row.mse, row.spearman, row.pearson, row.alone_mse, row.alone_spearman, row.copied, row.corrected)
+        lines.append(f"| `{row.guess}` | {' | '.join(map(str, cells))} | {row.failed or '-'} |")
+    lines += ["", *(f"- ({each.claim}) **{each.verdict}**: {each.statement} {each.reason}" for each in report.verdicts)]
+    return "\n".join(lines) + "\n"
 
 
 def as_csv(rows: Sequence[Any]) -> str:
