@@ -78,6 +78,8 @@ def test_answers_on_the_way_are_answers_to_the_prompt_cut_there(model, data):
         [(_, cut)] = model.replies([prompt.cut(place)], TERSE, scale)
         assert answer == pytest.approx(cut.answer, abs=2e-3)
     assert len(whole.along) == 3
+    bare = [build(TERSE, [], each.pair) for each in data.asked[:2]]
+    assert all(reply.along == () for _, reply in model.replies(bare, TERSE, scale))
 
 
 def test_a_few_queries_with_every_guess(model, data, tmp_path, monkeypatch):
@@ -121,6 +123,24 @@ def test_a_model_without_score_tokens_is_told(model, data):
     with pytest.raises(ValueError, match=r"tokens and smollm2 reads 8192; use fewer --shots"):
         long = build(replace(TERSE, head="a b c " * 4000), [], data.asked[0].pair)
         next(model.replies([long], TERSE, Scale((0.0,) * 6)))
+
+
+def test_a_tokenizer_that_puts_the_space_into_the_digit(data):
+    """As GPT-2's does: then the prompt must end before the space."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers  # pyright: ignore[reportMissingImports]
+    from transformers import PreTrainedTokenizerFast  # pyright: ignore[reportMissingImports]
+
+    raw = Tokenizer(models.BPE())
+    raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    raw.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    texts = [f"guess: {i}.{j} score: {i}.{j}\n\n" for i in range(6) for j in range(10)]
+    raw.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=290, initial_alphabet=alphabet, show_progress=False))
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=raw)
+    found = ScoreTokens.find(tokenizer, TERSE)
+    assert found is not None
+    assert found.back == 1
+    assert [tokenizer.decode(each) for each in found.ids] == [f" {digit}" for digit in range(6)]
 
 
 def test_gemma_begins_with_its_token():

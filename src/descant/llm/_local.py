@@ -127,31 +127,24 @@ class LocalModel:
         groups: dict[tuple[int, ...], list[_Tokens]] = {}
         for each in window:
             groups.setdefault(each.ids[: each.shared], []).append(each)
-        alone = [group[0] for before, group in groups.items() if len(group) == 1 and before not in self._cached]
+        together = [
+            before
+            for before, group in groups.items()
+            if len(group[0].places) > 1 and (len(group) > 1 or before in self._cached)
+        ]
+        alone = [each for before, group in groups.items() if before not in together for each in group]
         for batch in self._batches(alone):
             read = self._forward([each.ids for each in batch], [each.places for each in batch], score)
             yield from ((each.index, found) for each, found in zip(batch, read, strict=True))
-        for before, group in groups.items():
-            if len(group) > 1 or before in self._cached:
-                yield from self._together(before, group, score)
+        for before in together:
+            yield from self._together(before, groups[before], score)
 
     def _together(
         self, before: tuple[int, ...], group: list[_Tokens], score: ScoreTokens
     ) -> Iterator[tuple[int, np.ndarray]]:
         """Prompts with the same demonstrations: those are read once."""
-        if not before:
-            for batch in self._batches(group):
-                read = self._forward([each.ids for each in batch], [each.places for each in batch], score)
-                yield from ((each.index, found) for each, found in zip(batch, read, strict=True))
-            return
         if before not in self._cached:
-            from transformers import DynamicCache  # pyright: ignore[reportMissingImports]
-
-            cache = DynamicCache(config=self.model.config)
-            along = self._forward([before], [group[0].places[:-1] or (0,)], score, cache)[0]
-            while len(self._cached) >= REMEMBERED:
-                del self._cached[next(iter(self._cached))]
-            self._cached[before] = cache, along[: len(group[0].places) - 1]
+            self._remember(before, group[0].places[:-1], score)
         cache, along = self._cached[before]
         for batch in self._batches(group, len(before)):
             tails = [each.ids[len(before) :] for each in batch]
@@ -161,11 +154,21 @@ class LocalModel:
             for each, found in zip(batch, read, strict=True):
                 yield each.index, np.concatenate([along, found])
 
-    def _batches(self, prompts: list[_Tokens], skipped: int = 0) -> Iterator[list[_Tokens]]:
-        """Prompts of like length together, as many as the budget allows."""
+    def _remember(self, before: tuple[int, ...], places: tuple[int, ...], score: ScoreTokens) -> None:
+        """Read demonstrations, and keep what later prompts need of them; the oldest are forgotten."""
+        from transformers import DynamicCache  # pyright: ignore[reportMissingImports]
+
+        cache = DynamicCache(config=self.model.config)
+        along = self._forward([before], [places], score, cache)[0]
+        while len(self._cached) >= REMEMBERED:
+            del self._cached[next(iter(self._cached))]
+        self._cached[before] = cache, along
+
+    def _batches(self, prompts: list[_Tokens], cached: int = 0) -> Iterator[list[_Tokens]]:
+        """Prompts of like length together, as many as the budget allows; a cached token is copied, not computed."""
         batch: list[_Tokens] = []
         for each in sorted(prompts, key=lambda each: len(each.ids)):
-            if batch and (len(batch) + 1) * (len(each.ids) - skipped // 2) > self._budget:
+            if batch and (len(batch) + 1) * (len(each.ids) - cached // 2) > self._budget:
                 yield batch
                 batch = []
             batch.append(each)
