@@ -31,4 +31,4 @@ from ._summary import (
     summary as summary,
 )
 from ._templates import Template as Template, find_template as find_template, templates as templates
-from ._verdicts import STATEMENTS as STATEMENTS, Verdict as Verdict, verdicts as verdicts
+from ._verdicts import NEEDS as NEEDS, STATEMENTS as STATEMENTS, Verdict as Verdict, verdicts as verdicts

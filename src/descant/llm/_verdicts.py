@@ -19,6 +19,12 @@ MSE_TOLERANCE = 0.05
 SPEARMAN_TOLERANCE = 0.02
 # Of the guess's squared distance, as much must reach the answer.
 SLOPE_TOLERANCE = 0.05
+# The guesses that each claim is judged on.
+NEEDS = {
+    "a": ("none", "shuffled", "embedding"),
+    "b": ("embedding",),
+    "c": ("none", "random", "embedding"),
+}
 STATEMENTS = {
     "a": "An initial guess improves the model's answers.",
     "b": "It improves them beyond the guess itself.",
@@ -60,7 +66,7 @@ def verdicts(results: Results) -> list[Verdict]:
 
 
 def _improves(results: Results) -> Verdict:
-    if missing := _missing(results, "none", "shuffled", "embedding"):
+    if missing := _missing(results, "a"):
         return _unasked("a", missing)
     answer, gold = results.answer, results.gold
     checks = tuple(
@@ -89,7 +95,7 @@ def _improves(results: Results) -> Verdict:
 
 
 def _beyond(results: Results) -> Verdict:
-    if missing := _missing(results, "embedding"):
+    if missing := _missing(results, "b"):
         return _unasked("b", missing)
     answer, shown, gold = results.answer["embedding"], results.shown["embedding"], results.gold
     checks = (
@@ -112,12 +118,10 @@ def _beyond(results: Results) -> Verdict:
 
 
 def _hurts(results: Results) -> Verdict:
-    if missing := _missing(results, "none", "random"):
+    if missing := _missing(results, "c"):
         return _unasked("c", missing)
     gold = results.gold
     kinds = [kind for kind in VARIED if kind in results.guesses]
-    if len(kinds) < 2:
-        return _unasked("c", "another guess that varies")
     errors = [(results.answer[kind] - gold) ** 2 for kind in kinds]
     distances = [(results.shown[kind] - gold) ** 2 for kind in kinds]
     checks = (
@@ -151,8 +155,8 @@ def _judged(claim: str, checks: tuple[Check, ...], words: dict[str, str]) -> Ver
     return Verdict(claim, STATEMENTS[claim], verdict, f"{words[verdict]} {numbers[0].upper()}{numbers[1:]}.", checks)
 
 
-def _missing(results: Results, *kinds: str) -> str:
-    return ", ".join(kind for kind in kinds if kind not in results.guesses)
+def _missing(results: Results, claim: str) -> str:
+    return ", ".join(kind for kind in NEEDS[claim] if kind not in results.guesses)
 
 
 def _unasked(claim: str, missing: str) -> Verdict:

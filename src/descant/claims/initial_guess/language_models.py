@@ -6,6 +6,7 @@ A claim's name holds the number of answers it is judged on: with more answers it
 import re
 
 from ...llm import (
+    NEEDS,
     STATEMENTS,
     DistanceRow,
     Found,
@@ -46,6 +47,8 @@ def _register(item: Found) -> None:
     model = re.sub(r"[^a-z0-9]+", "-", item.name.lower()).strip("-")
     setting = f"{asked.template.split('@')[0]}-{asked.where}-{asked.shots}{'-fixed' if asked.fixed else ''}"
     for letter, name in NAMES.items():
+        if not set(NEEDS[letter]) <= set(asked.guesses):
+            continue
         claim(
             f"{name}-{model}-{setting}-{answers}",
             paper="initial-guess",
@@ -68,8 +71,6 @@ def _evidence(lab: Lab, item: Found, letter: str) -> Evidence:
         at_least(check.name, check.effect.value, check.tolerance, error=check.effect.error, reason=REASON)
         for check in verdict.checks
     )
-    if not checks:
-        raise ValueError(verdict.reason)
     return Evidence(
         checks,
         (_figure(item, by_distance(results), by_shots(results)),) if letter == "c" else (),
