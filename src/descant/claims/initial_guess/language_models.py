@@ -153,13 +153,17 @@ def _figure(item: Found, distances: list[DistanceRow], shots: list[ShotsRow]) ->
                 Axis("demonstrations"),
                 shares,
                 (
-                    Series("good guesses", places, tuple(remaining_share(each, distance=0.3) for each in places)),
-                    Series("bad guesses", places, tuple(remaining_share(each, distance=2.0) for each in places)),
+                    _share("good guesses", places, 0.3, "embedding"),
+                    _share("bad guesses", places, 2.0, "random"),
                 ),
             ),
             Panel(item.name, Axis("demonstrations"), shares, tuple(followed)),
         ),
     )
+
+
+def _share(label: str, places: tuple[int, ...], distance: float, family: str) -> Series:
+    return Series(label, places, tuple(remaining_share(each, distance=distance) for each in places), family=family)
 
 
 def _series(label: str, at: tuple[float, ...], found: list[Interval], variance: float) -> Series:
