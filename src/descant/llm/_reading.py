@@ -31,8 +31,8 @@ class Scale:
     def expected(self, probabilities: Sequence[float]) -> float | None:
         """The mean score under probabilities of the digits, which need not sum to 1; None if they are all 0.
 
-        >>> Scale((0.0, 1.0, 2.0, 3.0, 4.0, 5.0)).expected((0.0, 0.0, 0.1, 0.3, 0.0, 0.0))
-        2.75
+        >>> Scale((0.0, 1.0, 2.0, 3.0, 4.0, 5.0)).expected((0.0, 0.0, 0.25, 0.25, 0.0, 0.0))
+        2.5
         """
         total = sum(probabilities)
         if not total > 0:
