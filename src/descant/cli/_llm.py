@@ -201,14 +201,16 @@ def _print(results: "Results", rows: "list[Row]", verdicts: "list[Verdict]", nam
     title = (
         f"{name}: {len(results.asked.queries)} queries, {results.asked.shots} demonstrations; 95% bootstrap intervals"
     )
-    answers = table(title, "MSE", "Spearman", "Pearson", "no score")
+    failed = any(row.failed for row in rows)
+    answers = table(title, "MSE", "Spearman", "Pearson", *(["no score"] if failed else []))
     guesses = table("The guess", "alone: MSE", "alone: Spearman", "copied", "corrected")
     guesses.caption = (
         "alone: the guess itself as the answer. copied, corrected: the coefficients of guess and label in the regression of the "
         "answer on both, with standard errors."
     )
     for row in rows:
-        answers.add_row(row.guess, str(row.mse), str(row.spearman), str(row.pearson), str(row.failed or "-"))
+        cells = (str(row.mse), str(row.spearman), str(row.pearson), *([str(row.failed or "-")] if failed else []))
+        answers.add_row(row.guess, *cells)
         if row.guess != "none":
             cells = (str(row.alone_mse), str(row.alone_spearman), share(row.copied), share(row.corrected))
             guesses.add_row(row.guess, *cells)
