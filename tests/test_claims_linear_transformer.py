@@ -44,7 +44,7 @@ PLANTED = [
         f"{HOME}.one_layer._closed_form",
         # The 1 of n + d + 1 is lost.
         lambda closed: lambda noise2: closed(noise2 - 1),
-        smaller={f"{HOME}.one_layer.LAWS": ("1,3",), f"{HOME}.one_layer.SAMPLES": (8_192, 8_192)},
+        smaller={f"{HOME}.one_layer.LAWS": ("1,3",), f"{HOME}.one_layer.QUICK_LAWS": ("1,3",)},
     ),
     Planted(
         "gd-plus-plus-log-log",
@@ -58,6 +58,7 @@ PLANTED = [
         f"{HOME}.two_noises.two_noise_network",
         # The second layer is left out.
         lambda network: lambda n, sigmas: eqx.tree_at(lambda m: m.w_yy, found := network(n, sigmas), 0 * found.w_yy),
+        smaller={f"{HOME}.two_noises.LENGTHS": (2_000, 200_000)},
     ),
     Planted(
         "table-1-gd-plus-plus",
@@ -69,7 +70,15 @@ PLANTED = [
 ]
 
 
-@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.claim)
+# Newton's method over a dense layer takes half a minute.
+SLOW = ("one-layer-is-gd",)
+
+
+def marked(planted):
+    return pytest.param(planted, marks=pytest.mark.slow if planted.claim in SLOW else (), id=planted.claim)
+
+
+@pytest.mark.parametrize("planted", [marked(planted) for planted in PLANTED])
 def test_the_claim_is_judged_and_a_planted_error_is_seen(planted, monkeypatch, tmp_path):
     shrink(monkeypatch, planted)
     assert run(planted.claim, tmp_path / "untouched").verdict == planted.verdict
@@ -98,6 +107,19 @@ def forgotten(networks):
             pairs = zip(getattr(measured, field), getattr(plain.measured, field), strict=True)
             changes[field] = [swapped(*pair) for pair in pairs]
         return Networks(found.models, replace(measured, **changes))
+
+    return broken
+
+
+def wrong_row(networks):
+    """FULL's numbers are read from the row of the Bayes estimator."""
+
+    def broken(lab, law, kind="diag"):
+        found = networks(lab, law)
+        if kind == "diag":
+            return found
+        names = ["full 4" if name == "bayes" else name for name in found.measured.names]
+        return Networks(networks(lab, law, kind).models, replace(found.measured, names=names))
 
     return broken
 
@@ -138,7 +160,8 @@ TRAINED = [
     Planted("table-1", f"{HOME}.table.networks", forgotten),
     Planted("loss-against-depth", f"{HOME}.depth.networks", forgotten),
     Planted("noise-profiles", f"{HOME}.profiles.networks", forgotten),
-    Planted("categorical-noise", f"{HOME}.categorical.networks", forgotten),
+    # At the quick budget FULL is not trained to its end.
+    Planted("categorical-noise", f"{HOME}.categorical.networks", wrong_row, verdict="undecided"),
     Planted("weights-nearly-diagonal", f"{HOME}.heat_maps.networks", scrambled),
     Planted("loss-after-each-layer", f"{HOME}.after_layers.networks", forgotten),
     Planted(

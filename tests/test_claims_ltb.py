@@ -35,7 +35,10 @@ PLANTED = [
         f"{HOME}.lsa_gap.best_heads",
         # As many heads as help, where the bound is about one.
         lambda best: lambda problem, heads: best(problem, heads + problem.d),
-        smaller={f"{HOME}.lsa_gap.MEANS": (1.0, 10.0, 30.0)},
+        smaller={
+            f"{HOME}.lsa_gap.MEANS": (1.0, 10.0, 30.0),
+            f"{HOME}.lsa_gap._grid": lambda lab: {"d = n = 3": isotropic(3, 3, 1.0)},
+        },
     ),
     Planted(
         "lsa-gap-printed",
@@ -68,9 +71,9 @@ PLANTED = [
     ),
     Planted(
         "flow-preconditioner",
-        f"{HOME}.flow.flow_bounds",
-        # The start's pull on the preconditioner forgotten.
-        lambda bounds: lambda problem, flow: bounds(problem, flow._replace(beta_distance=0 * flow.beta_distance)),
+        f"{HOME}.flow.gradient_flow",
+        # A clock that is ten times too fast.
+        lambda flow: lambda problem, beta, gamma, times: flow(problem, beta, gamma, times / 10)._replace(times=times),
         smaller={f"{HOME}.flow._tasks": lambda lab: {"d = n = 3": isotropic(3, 3, 4.0)}},
     ),
 ]

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from descant.claims import Axis, Evidence, Figure, Lab, Panel, Series, Table, _claim, equal
-from descant.report import write_report
+from descant.report import draw_figures, write_report
 from descant.report._assets import VENDOR, assets
 from descant.report._drawing import drawing
 from descant.report._palette import DARK, LIGHT, PAGE_DARK, PAGE_LIGHT
@@ -110,7 +110,7 @@ def test_the_page_of_a_claim_has_everything(report):
         "Two exact formulas: rounding alone.",
         "sizes up to 10",
         "sizes up to 100, with ten seeds",
-        "descant reproduce lt-eight --budget full --seed 3 --out again",
+        "DESCANT_CLAIMS=tests.report_claims descant reproduce lt-eight --budget full --seed 3 --out again",
         "jaxlib 0.10.2",
         "cpu (x86_64)",
         "12 s",
@@ -180,6 +180,16 @@ def test_pages_of_claims_that_are_no_more_go_and_other_files_stay(tmp_path):
     write_report(tmp_path, own, {})
     assert not (tmp_path / "claims" / "guess-flat.html").exists() and not (tmp_path / "figures" / "guess-flat").exists()
     assert (tmp_path / "claims" / "elsa-plain.html").exists() and all(path.read_text() == "mine" for path in mine)
+
+
+def test_figures_drawn_ahead_are_found(tmp_path):
+    judgement = judgements()["guess-flat"]
+    draw_figures(tmp_path, judgement)
+    drawn = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
+    assert {path.name for path in drawn} >= {"flat.png", "flat-2.svg"}
+    write_report(tmp_path, {"guess-flat": claims()["guess-flat"]}, {"guess-flat": judgement})
+    assert all(path.stat().st_mtime_ns == when for path, when in drawn.items())
+    draw_figures(tmp_path, judgements()["elsa-failed"])
 
 
 def test_two_figures_of_one_name_have_files_of_their_own(report):
@@ -323,6 +333,8 @@ def test_mathematics_is_kept_from_markdown():
     text = paragraphs("Weights $a_1 * b_1 * c_{ij} < d$ and *words* with\n\n$$\\sum_i x_i$$\n")
     assert '<span class="math inline">a_1 * b_1 * c_{ij} &lt; d</span>' in text and "<em>words</em>" in text
     assert '<span class="math display">\\sum_i x_i</span>' in text
+    assert '<span class="math inline">a + b - c</span>' in paragraphs("A sum $a\n  + b\n- c$ over lines.")
+    assert paragraphs("One $ sign.\n\n- a list, $x$").count("<li>") == 1
     assert line("2 * 3 * 4 `x` <i>") == "2 * 3 * 4 <code>x</code> &lt;i&gt;"
     assert bare(r"risk / $\sigma^2$ at $\lambda_{max} \leq 10^{-3}$, `x`") == "risk / σ² at λ_max ≤10⁻³, x"
 

@@ -13,7 +13,7 @@ from .report_claims import claims, judgements
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is in the extra `dev`")
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
-PHONE = {"width": 390, "height": 844}
+DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 # One page of each kind; the cheap tests look at all of them.
 SOME = (
     "index.html",
@@ -150,7 +150,9 @@ def _width(png: bytes) -> int:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("viewport", [{"width": 1280, "height": 900}, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize(
+    "viewport", [pytest.param(DESKTOP, id="desktop"), pytest.param(PHONE, id="phone", marks=pytest.mark.slow)]
+)
 def test_axe_finds_no_serious_fault(reader, scheme, viewport):
     tab = reader(color_scheme=scheme, viewport=viewport)
     for name in SOME:
@@ -225,7 +227,8 @@ def test_paper_is_light_whatever_the_screen(reader):
 def test_copy_buttons(reader):
     tab = reader(permissions=["clipboard-read", "clipboard-write"])
     page = tab.open("claims/elsa-plain.html")
-    for name, text in (("command", "descant reproduce elsa-plain --out again"), ("citation", PAPERS["elsa"].citation)):
+    command = "DESCANT_CLAIMS=tests.report_claims descant reproduce elsa-plain --out again"
+    for name, text in (("command", command), ("citation", PAPERS["elsa"].citation)):
         button = page.locator(f"button[data-copy={name}]")
         button.click()
         playwright.expect(button).to_contain_text("Copied")

@@ -9,7 +9,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -22,6 +22,7 @@ from ._claim import Claim, find
 from ._judgement import Judgement, judge, judgement_path, load
 
 PAUSE_S = 0.1
+Afterwards = Callable[[Path, Judgement], Any]
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,19 @@ class Event:
 
 
 def judge_all(
-    claims: dict[str, Claim], root: Path, *, budget: str = "quick", seed: int = 0, processes: int | None = None
+    claims: dict[str, Claim],
+    root: Path,
+    *,
+    budget: str = "quick",
+    seed: int = 0,
+    processes: int | None = None,
+    afterwards: Afterwards | None = None,
 ) -> Iterator[Event]:
-    """Judge the claims that are not judged yet, the longest first; what happens comes as events."""
+    """Judge the claims that are not judged yet, the longest first; what happens comes as events.
+
+    A process hands each judgement to `afterwards` (a function of a module, since it has to travel) before it goes on: what has to
+    be done with all of them, such as drawing, is then done side by side as well.
+    """
     left: list[Claim] = []
     for claim in claims.values():
         path = judgement_path(root, claim, budget, seed)
@@ -47,39 +58,49 @@ def judge_all(
         else:
             left.append(claim)
     left.sort(key=lambda claim: -claim.seconds)
-    count = processes or cores()
+    count, work = processes or cores(), _Work(root, budget, seed, afterwards)
     while left:
         # A process that died (of lack of memory, say) takes its pool with it. Whose process it was is not known if several
         # were busy: those claims are tried again, one at a time, and the rest goes on.
         judged: set[str] = set()
         busy: set[str] = set()
-        for event in _with_a_pool(left, root, budget, seed, min(count, len(left))):
+        for event in _with_a_pool(left, work, min(count, len(left))):
             (judged if event.kind == "judged" else busy).add(event.id)
             yield event
         suspects = [claim for claim in left if claim.id in busy - judged]
         left = [claim for claim in left if claim.id not in busy | judged]
         for claim in suspects:
-            yield from _alone(claim, root, budget, seed, again=len(suspects) > 1)
+            yield from _alone(claim, work, again=len(suspects) > 1)
         if left and not busy | judged:
             raise RuntimeError("the processes that should judge claims die before they begin; is memory short?")
 
 
-def _alone(claim: Claim, root: Path, budget: str, seed: int, *, again: bool) -> Iterator[Event]:
+@dataclass(frozen=True)
+class _Work:
+    """What all claims have in common; it travels to the processes."""
+
+    root: Path
+    budget: str
+    seed: int
+    afterwards: Afterwards | None
+
+
+def _alone(claim: Claim, work: _Work, *, again: bool) -> Iterator[Event]:
     """A claim that was busy when a process died: find what it left, or try it again, or say that it died."""
-    path = judgement_path(root, claim, budget, seed)
+    path = judgement_path(work.root, claim, work.budget, work.seed)
     if again and not path.exists():
         judged = False
-        for event in _with_a_pool([claim], root, budget, seed, 1):
+        for event in _with_a_pool([claim], work, 1):
             yield event
             judged = judged or event.kind == "judged"
         if judged:
             return
     words = "its process died; if memory was short, try `descant reproduce` with --processes 1."
-    found = load(path) if path.exists() else Judgement(claim.id, budget, seed, "undecided", 0.0, None, words, {})
-    yield Event("judged", claim.id, judgement=found)
+    lost = Judgement(claim.id, work.budget, work.seed, "undecided", 0.0, None, words, {})
+    yield Event("judged", claim.id, judgement=load(path) if path.exists() else lost)
 
 
-def _with_a_pool(claims: list[Claim], root: Path, budget: str, seed: int, processes: int) -> Iterator[Event]:
+def _with_a_pool(claims: list[Claim], work: _Work, processes: int) -> Iterator[Event]:
     """Events of one pool of processes; ends early if it broke."""
     context = multiprocessing.get_context("spawn")
     # Simple, because it writes at once: what a process said before it died is read.
@@ -91,7 +112,7 @@ def _with_a_pool(claims: list[Claim], root: Path, budget: str, seed: int, proces
     judged: set[str] = set()
     try:
         with _deaf_to_interrupts():
-            waiting: list[Future] = [pool.submit(_judge_here, claim.id, root, budget, seed) for claim in claims]
+            waiting: list[Future] = [pool.submit(_judge_here, claim.id, work) for claim in claims]
         while waiting:
             # News travels on its own way: some may arrive after the judgement.
             yield from (event for event in _read(news) if event.id not in judged)
@@ -152,10 +173,13 @@ def _begin(news: Any, end: Any) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _judge_here(id: str, root: Path, budget: str, seed: int) -> Judgement:
+def _judge_here(id: str, work: _Work) -> Judgement:
     _NEWS.put(Event("begun", id))
 
     def tell(words: str, share: float | None) -> None:
         _NEWS.put(Event("on its way", id, words, share))
 
-    return judge(find([id])[id], root, budget=budget, seed=seed, tell=tell)
+    judgement = judge(find([id])[id], work.root, budget=work.budget, seed=work.seed, tell=tell)
+    if work.afterwards is not None:
+        work.afterwards(work.root, judgement)
+    return judgement

@@ -76,7 +76,7 @@ def reproduce(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from ..claims import all_claims, find, judge_all, kept
-    from ..report import write_report
+    from ..report import draw_figures, write_report
 
     if processes is not None and processes < 1:
         raise ValueError(f"processes is {processes}; expected at least 1.")
@@ -84,10 +84,11 @@ def reproduce(
     console = Console()
     judgements: dict[str, Judgement] = {}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    events = judge_all(asked, out, budget=budget, seed=seed, processes=processes, afterwards=draw_figures)
     with Progress(*columns, console=console, transient=True) as progress:
         bar = progress.add_task("claims", total=len(asked))
         rows = {}
-        for event in judge_all(asked, out, budget=budget, seed=seed, processes=processes):
+        for event in events:
             if event.kind == "begun" and event.id not in rows:
                 rows[event.id] = progress.add_task(f"  {event.id}", total=None)
             elif event.kind == "on its way" and event.id in rows:

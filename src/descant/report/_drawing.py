@@ -95,7 +95,7 @@ def _panel(panel: Panel, looks: Looks) -> dict[str, Any]:
     return {
         "kind": "plot",
         "title": bare(panel.title),
-        "x": _axis(panel.x, _limits(panel.x, across, PADDING / 2)),
+        "x": _axis(panel.x, _limits(panel.x, across, PADDING / 2), [row[0] for each in ready for row in each["rows"]]),
         "y": _axis(panel.y, y),
         "series": ready,
         "levels": levels,
@@ -146,8 +146,11 @@ def _drawn(axis: Axis, value: float) -> bool:
     return math.isfinite(value) and (value > 0 or not axis.log)
 
 
-def _axis(axis: Axis, limits: tuple[float, float]) -> dict[str, Any]:
+def _axis(axis: Axis, limits: tuple[float, float], values: Iterable[float] = ()) -> dict[str, Any]:
+    values = list(values)
     return {
+        # Heads, layers, iterations: no ticks in between.
+        "whole": bool(values) and all(value.is_integer() for value in values),
         "label": bare(axis.label),
         "log": axis.log,
         "ticks": [[position, bare(text)] for position, text in axis.ticks],

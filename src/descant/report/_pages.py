@@ -72,13 +72,13 @@ class Entry:
     def figures(self) -> dict[str, Figure]:
         """Its figures by the stems of their files."""
         evidence = self.judgement.evidence if self.judgement else None
-        return _by_stem(evidence.figures) if evidence else {}
+        return by_stem(evidence.figures) if evidence else {}
 
     @property
     def tables(self) -> dict[str, Table]:
         """Its tables by the stems of their files."""
         evidence = self.judgement.evidence if self.judgement else None
-        return _by_stem(evidence.tables) if evidence else {}
+        return by_stem(evidence.tables) if evidence else {}
 
     @property
     def headline(self) -> Check | None:
@@ -97,7 +97,7 @@ class Entry:
         return f"{SOURCE}/{inside.replace('.', '/')}.py" if inside != module else module
 
 
-def _by_stem(items: Sequence[Any]) -> dict[str, Any]:
+def by_stem(items: Sequence[Any]) -> dict[str, Any]:
     """By names that are safe in files and addresses, each once."""
     found: dict[str, Any] = {}
     for item in items:
@@ -193,10 +193,12 @@ def _render(name: str, **given: Any) -> str:
 
 
 def _command(entry: Entry, budget: str) -> str:
+    module = entry.claim.experiment.__module__
+    where = "" if module.startswith("descant.") else f"DESCANT_CLAIMS={module} "
     # A fresh folder: in the old one the judgement would be found, and nothing repeated.
     seed = entry.judgement.seed if entry.judgement else 0
     flags = (f" --budget {budget}" if budget != BUDGETS[0] else "") + (f" --seed {seed}" if seed else "")
-    return f"descant reproduce {entry.claim.id}{flags} --out again"
+    return f"{where}descant reproduce {entry.claim.id}{flags} --out again"
 
 
 def _some_rows(figure: Any) -> tuple[tuple[str, ...], list[tuple[Any, ...]]] | None:

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
 from ._drawing import BAND_FROM
 from ._palette import HEAT_LIGHT, LIGHT, SYMBOLS
@@ -105,6 +106,8 @@ def _plot(axes: Axes, panel: dict[str, Any]) -> None:
         scale("log" if wanted["log"] else "linear")
         limit(*wanted["limits"])
         axis.set_label_text(textwrap.fill(wanted["label"], 44))
+        if wanted["whole"] and not wanted["log"]:
+            axis.set_major_locator(MaxNLocator("auto", integer=True))
         if wanted["ticks"]:
             positions, texts = zip(*wanted["ticks"], strict=True)
             axis.set_ticks(positions, labels=texts)
@@ -114,7 +117,7 @@ def _plot(axes: Axes, panel: dict[str, Any]) -> None:
     if panel["shaded"]:
         axes.axvspan(*panel["shaded"], color="#9ca3af", alpha=0.18, linewidth=0)
     for level in panel["levels"]:
-        axes.axhline(level["y"], color=LIGHT[level["colour"]], linestyle=(0, (1, 1.5)), linewidth=1.6)
+        axes.axhline(level["y"], color=LIGHT[level["colour"]], linestyle=(0, (1, 1.5)), linewidth=1.6, zorder=3)
     for series in panel["series"]:
         _series(axes, series)
 

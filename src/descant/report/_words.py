@@ -28,6 +28,8 @@ _SIGNS = {
     "ell": "ℓ",
     "log": "log ",
 }
+# Within one paragraph.
+_FORMULA = re.compile(r"\$(?:[^$\n]|\n(?!\s*\n))+\$")
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
@@ -54,7 +56,8 @@ _LINE = _parser("zero").enable("backticks")
 
 def paragraphs(text: str) -> Markup:
     """Markdown of one or more paragraphs."""
-    return Markup(_BLOCKS.render(text))
+    # A line that begins with + or - would begin a list, also in the middle of a formula.
+    return Markup(_BLOCKS.render(_FORMULA.sub(lambda found: " ".join(found[0].split()), text)))
 
 
 def line(text: str) -> Markup:

@@ -13,7 +13,7 @@ from .._plain import page
 from ..claims import Claim, Figure, Judgement
 from ._assets import assets
 from ._drawing import drawing
-from ._pages import Entry, claim_page, front_page
+from ._pages import Entry, by_stem, claim_page, front_page
 from ._static import pictures
 from ._tables import figure_csv, table_csv
 
@@ -42,6 +42,15 @@ def write_report(folder: Path, claims: dict[str, Claim], judgements: dict[str, J
     write_whole(folder / "verdicts.json", page("verdicts", verdicts))
     write_whole(folder / "index.html", front_page(entries))
     return folder / "index.html"
+
+
+def draw_figures(folder: Path, judgement: Judgement) -> None:
+    """Draw the figures of a judgement ahead of its page, so that writing the report finds them."""
+    figures = judgement.evidence.figures if judgement.evidence else ()
+    # A figure that can't be drawn fails when the report is written, where it is seen, and not in the middle of other work.
+    with contextlib.suppress(Exception):
+        for stem, figure in by_stem(figures).items():
+            list(_figure_files(folder / "figures" / judgement.id / stem, figure))
 
 
 def _files(folder: Path, entries: list[Entry]) -> Iterator[Path]:

@@ -36,28 +36,25 @@ def _errors(construct: Callable[[Ridge], RidgeByHand], problem: Ridge) -> tuple[
 
 def _judged(lab: Lab, constructions: dict[str, Callable[[Ridge], RidgeByHand]]) -> tuple[list[Check], Figure, Table]:
     """All constructions on the same random problems."""
+    random = np.random.default_rng(lab.seed)
+    problems = [draw(n, d, random) for n, d in SIZES for _ in range(DRAWS)]
     checks, rows, curves = [], [], {}
     for name, construct in constructions.items():
-        random = np.random.default_rng(lab.seed)
-        worst, answers = 0.0, 0.0
-        for n, d in SIZES:
-            for _ in range(DRAWS):
-                weights, prediction, curves[name] = _errors(construct, draw(n, d, random))
-                worst, answers = max(worst, weights), max(answers, prediction)
-        by_hand = construct(draw(*SIZES[-1], random))
+        weights, predictions, distances = zip(*(_errors(construct, problem) for problem in problems), strict=True)
+        curves[name] = distances[-1]
+        by_hand = construct(problems[-1])
         m, n = by_hand.input.shape
         blocks = by_hand.network.unrolled()
-        rows.append((name, f"{m} × {n}", len(blocks) // STEPS, blocks[0].heads, worst, answers))
+        rows.append((name, f"{m} × {n}", len(blocks) // STEPS, blocks[0].heads, max(weights), max(predictions)))
         checks += [
-            equal(f"{name}: worst relative error of an iterate", worst, 0.0, tolerance=1e-12, reason=REASON),
-            equal(f"{name}: worst relative error of the prediction", answers, 0.0, tolerance=1e-12, reason=REASON),
+            equal(f"{name}: worst relative error of an iterate", max(weights), 0.0, tolerance=1e-12, reason=REASON),
+            equal(
+                f"{name}: worst relative error of the prediction", max(predictions), 0.0, tolerance=1e-12, reason=REASON
+            ),
         ]
-    random = np.random.default_rng(lab.seed)
-    for n, d in SIZES:
-        for _ in range(DRAWS):
-            problem = draw(n, d, random)
-    solution = problem.solution()
-    plain = [float(np.linalg.norm(w - solution)) for w in problem.path(np.zeros(len(solution)), STEPS)]
+    shown_one = problems[-1]
+    solution = shown_one.solution()
+    plain = [float(np.linalg.norm(w - solution)) for w in shown_one.path(np.zeros(len(solution)), STEPS)]
     steps = tuple(range(STEPS + 1))
     figure = Figure(
         "ridge",

@@ -1,5 +1,7 @@
 """One module subtracts the gradient, and touches nothing else."""
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -49,7 +51,7 @@ def changed(by_hand: RidgeByHand, w: np.ndarray) -> tuple[np.ndarray, float]:
 def single_step(lab: Lab) -> Evidence:
     """The module's change beside the gradient, by automatic differentiation."""
     gradient = jax.jit(jax.grad(loss))
-    constructions = {
+    constructions: dict[str, Callable[..., RidgeByHand]] = {
         "LSA, designed input": ridge_as_lsa,
         "ELSA, η and λ in the weights": ridge_as_elsa,
         "ELSA, η and λ in the input": lambda *a, **k: ridge_as_elsa(*a, in_weights=False, **k),

@@ -13,8 +13,8 @@ def eigenvalues(task: LinearRegression, count: int, seed: int) -> np.ndarray:
     return np.linalg.eigvalsh(np.einsum("cni,cnj->cij", x, x))
 
 
-def oracle_risk(task: LinearRegression, seed: int = 0) -> float:
-    """E sum_i sigma^2 / (lambda_i + sigma^2): the error of the ridge regression that is told sigma, to about 1%."""
+def oracle_risk(task: LinearRegression, count: int = 2_000, seed: int = 0) -> tuple[float, float]:
+    """E sum_i sigma^2 / (lambda_i + sigma^2), the error of the ridge regression that is told sigma; its standard error."""
     match task.noise:
         case UniformNoise(high=high):
             sigmas = float(high) * (np.arange(50) + 0.5) / 50
@@ -22,8 +22,9 @@ def oracle_risk(task: LinearRegression, seed: int = 0) -> float:
             sigmas = np.asarray(levels)
         case _:
             sigmas = np.array([float(task.noise.moment(1))])
-    values = eigenvalues(task, 2_000, seed)
-    return float(np.mean([(sigma**2 / (values + sigma**2)).sum(axis=1).mean() for sigma in sigmas]))
+    values = eigenvalues(task, count, seed)
+    risks = np.mean([(sigma**2 / (values + sigma**2)).sum(axis=1) for sigma in sigmas], axis=0)
+    return float(risks.mean()), float(risks.std() / count**0.5)
 
 
 def gap_to_const_ridge(

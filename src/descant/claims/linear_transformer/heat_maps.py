@@ -85,7 +85,11 @@ def weights_nearly_diagonal(lab: Lab) -> Evidence:
         ("matrix", "diag(a I, b)", "with a rest of rank two"),
         tuple(rows),
     )
-    return Evidence(checks, (figure,), (table,))
+    words = (
+        "At the quick budget the pool is small for almost a thousand weights, and training has not ended: what is seen is "
+        "where the weights have moved so far.",
+    )
+    return Evidence(checks, (figure,), (table,), words if lab.budget == "quick" else ())
 
 
 def _shares(matrix: np.ndarray) -> tuple[float, float]:

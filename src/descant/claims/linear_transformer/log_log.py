@@ -2,6 +2,7 @@
 
 import itertools
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -74,7 +75,7 @@ def gd_plus_plus_log_log(lab: Lab) -> Evidence:
     ratios = _squaring(errors)
     checks.append(
         at_most(
-            "largest of (error after the next layer) / (error)², errors between 1e-1 and 1e-7",
+            "largest of (error after the next layer) / (error)², errors between 0.1 and 1e-5 (below, rounding shows)",
             ratios,
             2.0,
             reason="The theorem's proof has 1 + ε → 1 + 2ε² for the eigenvalues' spread.",
@@ -112,16 +113,27 @@ def _error(depth: int, kappa: float, lab: Lab) -> float:
     directions = np.linalg.qr(np.asarray(jax.random.normal(lab.key("directions"), (D, D))))[0]
     xx = jnp.asarray(directions * eigenvalues @ directions.T)
     network = gd_plus_plus_as_transformer(GDPlusPlus.preconditioned(depth, 1 / kappa, 1.0))
+    # Layers of zeros at the end do nothing, and let all depths share one program.
+    padding = jnp.zeros(MOST_LAYERS - depth)
+    padded = jax.tree.map(lambda leaf: jnp.concatenate([leaf, padding]), network)
+    return float(np.linalg.norm(np.asarray(_misses(padded, xx)), 2))
 
-    def answer(w):
+
+@eqx.filter_jit
+def _misses(network, xx):
+    """w_hat - w for each unit vector w."""
+
+    def miss(w):
         xy = xx @ w
         gram = jnp.block([[xx, xy[:, None]], [xy[None, :], (w @ xy)[None, None]]])
         return network.weights(Moments(gram, 2 * D)) - w
 
-    return float(np.linalg.norm(np.asarray(jnp.stack([answer(w) for w in jnp.eye(D)])), 2))
+    return jax.vmap(miss)(jnp.eye(D))
 
 
 def _squaring(errors: dict[float, list[float]]) -> float:
     """How much larger than its square an error is after one more layer."""
     pairs = [pair for values in errors.values() for pair in itertools.pairwise(values)]
-    return max(after / before**2 for before, after in pairs if 1e-7 < before < 0.1)
+    ratios = [after / before**2 for before, after in pairs if 1e-5 < before < 0.1]
+    # A network that never comes so far does not square its error.
+    return max(ratios, default=np.inf)

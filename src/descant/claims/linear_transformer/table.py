@@ -6,7 +6,8 @@ from ._pictures import depth_panel
 from ._printed import LAW_NAMES, PRINTED_LAWS, printed_networks
 from ._spectra import oracle_risk
 
-QUICK_RUNS = (("uniform:5", "diag"), ("1,3", "diag"), ("1,3", "full"), ("0", "diag"))
+# In an order in which another process, that begins with {1, 3}, has finished when this one needs it.
+QUICK_RUNS = (("uniform:5", "diag"), ("0", "diag"), ("1,3", "diag"), ("1,3", "full"))
 FULL_RUNS = (*((law, "diag") for law in PRINTED_LAWS), *((law, "full") for law in PRINTED_LAWS))
 # Training is not where two papers agree better than this.
 RATIO = 0.03
@@ -31,7 +32,7 @@ SEQUENCES = 100_000
         networks at low noise, the paper's values included, belong to polynomials of high degree that explode on rare
         contexts.
     """,
-    quick="a third: U(0, 5) and {1, 3} up to 5 layers, no noise up to 3; FULL with 1, 2 and 4 layers on {1, 3}",
+    quick="a third: U(0, 5) and {1, 3} up to 5 layers, no noise up to 3; FULL with 4 layers on {1, 3}, not trained to its end",
     full="all ten laws, GD++ and DIAG up to 7 layers, FULL up to 4 or 5",
     seconds=330,
 )
@@ -43,7 +44,7 @@ def table_1_claim(lab: Lab) -> Evidence:
     for law, kind in lab.pick(QUICK_RUNS, FULL_RUNS):
         found = networks(lab, law, kind)
         by_law.setdefault(law, []).append(found)
-        oracle = oracle_risk(task_of(law))
+        oracle = oracle_risk(task_of(law))[0]
         for name in found.models:
             kind_name, layers = name.split()
             printed = printed_networks(kind_name, law)
@@ -66,7 +67,9 @@ def table_1_claim(lab: Lab) -> Evidence:
                     found.measured.mean(name)[0],
                 )
             )
-            if not bounded:
+            # FULL contains DIAG: where it ends above the DIAG it started from, its training has not ended.
+            unfinished = kind_name == "full" and value > by_law[law][0].measured.ordinary_mean(f"diag {layers}")[0]
+            if not bounded and not unfinished:
                 checks.append(_cell(name, law, value, error, theirs, paper_error))
     for law, found in by_law.items():
         panels.append(depth_panel(law, found))
@@ -97,6 +100,8 @@ def table_1_claim(lab: Lab) -> Evidence:
         "GD++ with two layers has two basins; ours is the better one, so several of our values are below the paper's."
         " Entries of GD++ that the paper prints below the bound of constant ridge are listed and not judged here "
         "(claim `table-1-gd-plus-plus`).",
+        "FULL contains DIAG. Where our FULL ends above the DIAG that it started from, its training has not ended (the pool "
+        "of the quick budget is small for almost a thousand weights); such cells are listed and not judged.",
         "Without noise, and at U(0, 1), deep networks explode on about one context in a hundred thousand; the column "
         "of means over all contexts then says nothing but that.",
     )

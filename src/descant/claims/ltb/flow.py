@@ -37,7 +37,7 @@ def _tasks(lab: Lab) -> dict[str, LinearRegression]:
 def trajectory(task: LinearRegression, lab: Lab, name: str) -> Trajectory:
     """From random numbers, far from the optimum."""
     problem, d, n = Problem.of(task), task.d, task.n
-    normal = np.asarray(jax.random.normal(lab.key(f"start {name}"), (d + 1, d)))
+    normal = jax.random.normal(lab.key(f"start {name}"), (d + 1, d))
     eigenvalues = np.linalg.eigvalsh(np.asarray(problem.inputs))
     least = eigenvalues[eigenvalues > 1e-9].min()
     times = np.linspace(0.0, DECAY * (n + 1) / least, TIMES)

@@ -52,7 +52,7 @@ def learning_time(d: int, n: int, size: float) -> tuple[float, float]:
     def nearer(_, state):
         return abs(size - state[0]) - GOAL / 10 * size
 
-    nearer.terminal = True
+    nearer.terminal = True  # pyright: ignore[reportFunctionMemberAccess]
     end = solve_ivp(
         lambda _, state: velocity(d, n, size, state),
         (0, 1e4),

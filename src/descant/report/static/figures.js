@@ -24,7 +24,9 @@
       return { ticks: [...words.keys()], tickFormat: (value) => words.get(value) ?? "" };
     }
     const count = Math.max(3, Math.floor(room / 70));
-    if (!axis.log) return { ticks: d3.ticks(...axis.limits, Math.min(count, 7)), tickFormat: (value) => number(value) };
+    // No halves between whole things, such as heads or layers.
+    const fits = (value) => !axis.whole || Number.isInteger(value);
+    if (!axis.log) return { ticks: d3.ticks(...axis.limits, Math.min(count, 10)).filter(fits), tickFormat: (value) => number(value) };
     const [low, high] = axis.limits.map(Math.log10);
     const powers = d3.range(Math.ceil(low), Math.floor(high) + 1);
     const step = Math.max(1, Math.ceil(powers.length / count));
@@ -35,7 +37,7 @@
     // All as powers, or none.
     const power = powers.length >= 3 && (axis.limits[0] < 1e-3 || axis.limits[1] > 1e4);
     const words = (value) => (value === 1 ? "1" : `10${superscript(Math.round(Math.log10(value)))}`);
-    return { ticks: chosen.length > 1 ? chosen : axis.limits, tickFormat: power ? words : (value) => number(value, 2) };
+    return { ticks: chosen.length > 2 ? chosen : d3.ticks(...axis.limits, 5), tickFormat: power ? words : (value) => number(value, 2) };
   }
 
   function described(panel, series, row) {
@@ -98,8 +100,9 @@
         Plot.text([`↑ ${panel.y.label}`], { frameAnchor: "top-left", dx: -marginLeft, dy: -22, text: (d) => d, fill: "var(--soft)", lineAnchor: "top", lineWidth: width / 11 }),
         Plot.text([`${panel.x.label} →`], { frameAnchor: "bottom-right", dy: steep ? 48 + Math.min(70, 4.2 * deepest) : 40, text: (d) => d, fill: "var(--soft)", textAnchor: "end" }),
         Plot.ruleY([panel.y.limits[0]], { stroke: "var(--soft)", strokeWidth: 1 }),
-        ...levels.map((level) => Plot.ruleY([level.y], { stroke: SERIES(level.colour), strokeWidth: 2, strokeDasharray: DASHES.level })),
         ...series.flatMap((each) => seriesMarks(panel, each)),
+        // Dots on top, so that a curve that lies on its level shows both.
+        ...levels.map((level) => Plot.ruleY([level.y], { stroke: SERIES(level.colour), strokeWidth: 2, strokeDasharray: DASHES.level })),
         Plot.dot(points, Plot.pointer({ x: "x", y: "y", r: 6, stroke: (d) => d.colour, strokeWidth: 2, maxRadius: 40 })),
         Plot.tip(spots, Plot.pointer({ x: "x", y: "y", title: "text", maxRadius: 40, fontSize: 12, lineHeight: 1.4, lineWidth: 22, textPadding: 9, fill: "var(--card)", stroke: "var(--soft)" })),
       ],
