@@ -5,7 +5,7 @@ CORE := .venv/.core
 DEV := .venv/.dev
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help setup torch reproduce test check bench docs figures clean
+.PHONY: help setup torch llm reproduce test check bench docs figures clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -15,6 +15,10 @@ setup: $(DEV)  ## make .venv with everything a developer needs
 
 torch: $(DEV)  ## add PyTorch, for to_torch and its tests
 	$(PIP) --editable '.[torch]'
+
+llm: $(DEV)  ## add transformers, and get the small models, for descant llm and its tests
+	$(PIP) --editable '.[llm]'
+	$(BIN)/descant llm models --get smollm2 --get minilm
 
 reproduce: $(CORE)  ## the main job: judge the papers' claims; report/index.html
 	$(BIN)/descant reproduce --out report

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from . import (
         attention as attention,
         estimators as estimators,
+        llm as llm,
         measure as measure,
         programs as programs,
         runs as runs,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 __version__ = version("descant")
 
-_ROOMS = ("attention", "estimators", "measure", "programs", "runs", "tasks", "theory", "training")
+_ROOMS = ("attention", "estimators", "llm", "measure", "programs", "runs", "tasks", "theory", "training")
 _HOME = {
     **dict.fromkeys(("AbstractLinearPredictor", "AbstractPredictor"), "_predictor"),
     **dict.fromkeys(("Risk", "best", "risk"), "measure"),

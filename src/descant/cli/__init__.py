@@ -10,6 +10,7 @@ from cyclopts import App, CycloptsError
 from .. import __version__
 from ._claims import claims, reproduce
 from ._crosscheck import crosscheck
+from ._llm import app as llm
 from ._programs import compile_command, programs_command, run_command
 from ._risk import risk
 from ._runs import app as runs
@@ -34,6 +35,7 @@ app.command(table1)
 app.command(compile_command, name="compile")
 app.command(run_command, name="run")
 app.command(programs_command, name="programs")
+app.command(llm)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

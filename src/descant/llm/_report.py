@@ -1,0 +1,120 @@
+"""Tables, verdicts and the picture of one model in one setting, as files; all made from the answers alone."""
+
+import csv
+import io
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from .._disk import write_whole
+from .._plain import page, plain
+from ._figure import figure
+from ._lines import Lines
+from ._results import Asked, Results
+from ._summary import Row, by_distance, by_shots, summary
+from ._verdicts import Verdict, verdicts
+
+SETTING = "setting.json"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is printed and written."""
+
+    model: str
+    rows: list[Row]
+    verdicts: list[Verdict]
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything, as JSON holds it."""
+        return plain("report", asdict(self))
+
+
+def write_report(results: Results, folder: Path, *, model: str) -> Report:
+    """Write table.csv and table.md, distance.csv, shots.csv, verdicts.json, figure.png and, last of all, setting.json."""
+    report = Report(model, summary(results), verdicts(results))
+    write_whole(folder / "table.csv", as_csv(report.rows))
+    write_whole(folder / "table.md", as_markdown(report))
+    write_whole(folder / "distance.csv", as_csv(by_distance(results)))
+    write_whole(folder / "shots.csv", as_csv(by_shots(results)))
+    write_whole(folder / "verdicts.json", page("verdicts", [asdict(each) for each in report.verdicts]))
+    write_whole(folder / "figure.png", figure(results, model))
+    write_whole(folder / SETTING, page("setting", {"name": model, **asdict(results.asked)}))
+    return report
+
+
+@dataclass(frozen=True)
+class Found:
+    """Results on disk: the model's name, what was asked, and the file with the answers."""
+
+    name: str
+    asked: Asked
+    answers: Path
+
+    def results(self) -> Results:
+        """The results, from the answers as they are now."""
+        return Results.of(Lines(self.answers).rows, self.asked)
+
+
+def default_root() -> Path:
+    """Where `descant llm sts` keeps its results: the folder named by DESCANT_LLM, else `results/llm` below the present one."""
+    return Path(os.environ.get("DESCANT_LLM") or "results/llm")
+
+
+def found(root: Path | None = None) -> list[Found]:
+    """All results below a folder; what can't be read is left out."""
+    items = []
+    for path in sorted((default_root() if root is None else root).glob(f"*/*/{SETTING}")):
+        try:
+            raw = json.loads(path.read_text())
+            name = raw.pop("name")
+            asked = Asked(**{**raw, "guesses": tuple(raw["guesses"]), "queries": tuple(raw["queries"])})
+        except (ValueError, KeyError, TypeError, OSError):
+            continue
+        items.append(Found(name, asked, path.parent.parent / "answers.jsonl"))
+    return items
+
+
+def as_markdown(report: Report) -> str:
+    """The table and the verdicts for a page."""
+    names = (
+        "MSE",
+        "Spearman",
+        "Pearson",
+        "guess alone: MSE",
+        "guess alone: Spearman",
+        "copied",
+        "corrected",
+        "no score",
+    )
+    lines = ["| guess | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
+    for row in report.rows:
+        cells = (row.mse, row.spearman, row.pearson, row.alone_mse, row.alone_spearman, row.copied, row.corrected)
+        lines.append(f"| `{row.guess}` | {' | '.join(map(str, cells))} | {row.failed or '-'} |")
+    lines += ["", *(f"- ({each.claim}) **{each.verdict}**: {each.statement} {each.reason}" for each in report.verdicts)]
+    return "\n".join(lines) + "\n"
+
+
+def as_csv(rows: Sequence[Any]) -> str:
+    """Rows of a dataclass as CSV; an interval is four columns, NAME, NAME_low, NAME_high and NAME_error."""
+    text = io.StringIO()
+    if rows:
+        flat = [_flat(asdict(row)) for row in rows]
+        writer = csv.DictWriter(text, list(flat[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(flat)
+    return text.getvalue()
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, dict):
+            found[name] = value["value"]
+            found |= {f"{name}_{part}": value[part] for part in ("low", "high", "error")}
+        else:
+            found[name] = value
+    return found
