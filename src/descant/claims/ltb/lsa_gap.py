@@ -146,7 +146,7 @@ LENGTH = 5
     "lsa-gap-printed",
     paper="ltb",
     where=f"{WHERE}, second branch of the bound, as far as the text could be read",
-    title="The second branch of the printed bound exceeds the gap",
+    title="The gap of self-attention is at least the second branch of the printed bound",
     statement=r"""
         As printed, the gap between the best single-head linear self-attention and the best block is at least
         $\max\bigl\{\tfrac{2}{3(n+1)},\ \tfrac{(\mathrm{tr}(\Lambda\Psi) +
