@@ -6,6 +6,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from descant.claims import Evidence, Lab, find
 
 
@@ -41,3 +43,10 @@ def shrink(monkeypatch, planted: Planted) -> None:
     for target, value in planted.smaller.items():
         module, name = target.rsplit(".", 1)
         monkeypatch.setattr(import_module(module), name, value)
+
+
+def cases(planted: list[Planted], *quick: str) -> list:
+    """The planted errors as cases of a test; those of a user's quick run are named, the others are marked slow."""
+    return [
+        pytest.param(each, id=each.claim, marks=() if each.claim in quick else pytest.mark.slow) for each in planted
+    ]

