@@ -66,6 +66,15 @@ def found_by_training(
                     reason="In units of what predicting zero costs: a thousandth of the answer's mean square is called found.",
                 )
             )
+            # Seeds differ so much that the mean of a few may decide nothing; that no seed found it at all would.
+            checks.append(
+                at_most(
+                    f"{name}: loss of the best seed at the best step size, less the construction's",
+                    float(final[best].min()) - hand,
+                    FOUND,
+                    reason="The same thousandth; one network, on so many inputs that its error is far below.",
+                )
+            )
         elif odd_floor:
             checks.append(
                 at_least(
