@@ -82,21 +82,18 @@ PLANTED = [
             f"{HOME}.attending_query.MEANS": (0.0, 1.0),
         },
     ),
-    pytest.param(
-        Planted(
-            "guess-trained",
-            f"{HOME}.trained.descend",
-            # Layers that were never trained.
-            lambda descend: lambda kinds, posed, **settings: descend(kinds, posed, **(settings | {"rate": 1e-9})),
-            smaller={
-                **_small("trained"),
-                f"{HOME}.trained.KINDS": {"LSA, 1 head": (1, False), "y_q-LSA": (1, True)},
-                f"{HOME}.trained.STEPS": 3000,
-                f"{HOME}.trained.RATE": 0.01,
-                f"{HOME}.trained.LOOKS": 3,
-            },
-        ),
-        marks=pytest.mark.slow,
+    Planted(
+        "guess-trained",
+        f"{HOME}.trained.descend",
+        # Layers that were never trained.
+        lambda descend: lambda kinds, posed, **settings: descend(kinds, posed, **(settings | {"rate": 1e-9})),
+        smaller={
+            **_small("trained"),
+            f"{HOME}.trained.KINDS": {"LSA, 1 head": (1, False), "y_q-LSA": (1, True)},
+            f"{HOME}.trained.STEPS": 3000,
+            f"{HOME}.trained.RATE": 0.01,
+            f"{HOME}.trained.LOOKS": 3,
+        },
     ),
 ]
 

@@ -22,10 +22,11 @@ def test_the_risk_is_the_mean_over_the_very_contexts_that_were_drawn(keys):
     losses = []
     for index in range(2):
         numbers = jax.random.normal(jax.random.fold_in(key, index), (CHUNK * TASK.numbers,)).reshape(CHUNK, -1)
-        for prompt in (jax.tree.map(lambda leaf, i=i: leaf[i], jax.vmap(TASK.place)(numbers)) for i in range(0, CHUNK)):
-            tokens = np.column_stack([prompt.x, prompt.y])
-            gap = np.asarray(prompt.w - offset) - np.einsum("lij,ij->l", tensor, tokens.T @ tokens / TASK.n)
-            losses.append(gap @ np.asarray(TASK.inputs.second_moment(3)) @ gap)
+        prompts = jax.vmap(TASK.place)(numbers)
+        tokens = np.concatenate([prompts.x, prompts.y[:, :, None]], axis=2)
+        grams = np.einsum("bni,bnj->bij", tokens, tokens) / TASK.n
+        gaps = np.asarray(prompts.w) - np.asarray(offset) - np.einsum("lij,bij->bl", tensor, grams)
+        losses.append(np.einsum("bi,ij,bj->b", gaps, TASK.inputs.second_moment(3), gaps))
     np.testing.assert_allclose(moments.risk(offset, tensor), np.mean(losses), rtol=1e-10)
 
 
