@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Outcome = Literal["passes", "refutes", "undecided"]
+Relation = Literal["=", "≈", "≤", "≥", "is"]
 # With the few hundred checks of a report, less than one is expected to err by this much; draws are seeded besides.
 Z = 3.0
 
@@ -22,7 +23,7 @@ class Check:
 
     name: str
     value: float
-    relation: Literal["=", "≈", "≤", "≥", "is"]
+    relation: Relation
     bound: float
     tolerance: float
     outcome: Outcome
@@ -44,10 +45,7 @@ def equal(
     printed: str = "",
 ) -> Check:
     """The two differ by no more than the tolerance."""
-    value, bound = float(value), float(bound)
-    slack = Z * math.hypot(error, bound_error)
-    outcome = _outcome(abs(value - bound), slack, tolerance)
-    return Check(name, value, "=", bound, tolerance, outcome, reason, float(error), float(bound_error), printed)
+    return _compared(name, value, "=", bound, abs(value - bound), tolerance, reason, error, bound_error, printed)
 
 
 def consistent(
@@ -83,9 +81,7 @@ def at_most(
     printed: str = "",
 ) -> Check:
     """The value is not above the bound by more than the tolerance."""
-    value, bound = float(value), float(bound)
-    outcome = _outcome(value - bound, Z * math.hypot(error, bound_error), tolerance)
-    return Check(name, value, "≤", bound, tolerance, outcome, reason, float(error), float(bound_error), printed)
+    return _compared(name, value, "≤", bound, value - bound, tolerance, reason, error, bound_error, printed)
 
 
 def at_least(
@@ -100,14 +96,30 @@ def at_least(
     printed: str = "",
 ) -> Check:
     """The value is not below the bound by more than the tolerance."""
-    value, bound = float(value), float(bound)
-    outcome = _outcome(bound - value, Z * math.hypot(error, bound_error), tolerance)
-    return Check(name, value, "≥", bound, tolerance, outcome, reason, float(error), float(bound_error), printed)
+    return _compared(name, value, "≥", bound, bound - value, tolerance, reason, error, bound_error, printed)
 
 
 def shown(name: str, holds: bool, *, reason: str, printed: str = "") -> Check:
     """A statement that is true or false, such as "the two pictures have the same shape"; 1 is true."""
     return Check(name, float(holds), "is", 1.0, 0.0, "passes" if holds else "refutes", reason, printed=printed)
+
+
+def _compared(
+    name: str,
+    value: float,
+    relation: Relation,
+    bound: float,
+    excess: float,
+    tolerance: float,
+    reason: str,
+    error: float,
+    bound_error: float,
+    printed: str,
+) -> Check:
+    """A check that asks whether an excess is at most the tolerance."""
+    outcome = _outcome(float(excess), Z * math.hypot(error, bound_error), tolerance)
+    numbers = float(value), relation, float(bound), tolerance
+    return Check(name, *numbers, outcome, reason, float(error), float(bound_error), printed)
 
 
 def _outcome(excess: float, slack: float, tolerance: float) -> Outcome:
