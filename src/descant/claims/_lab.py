@@ -13,9 +13,10 @@ from jaxtyping import PRNGKeyArray
 
 from .._disk import write_whole
 from .._plain import page, restored
-from ..runs import Store
+from ..runs import Run, Store
 
 BUDGETS = ("quick", "full")
+WAIT_S = 1.0
 T = TypeVar("T")
 
 
@@ -63,6 +64,19 @@ class Lab:
         write_whole(path, page(name, {"seconds": time.monotonic() - started, "value": value}))
         return restored(json.loads(path.read_text()))["value"]
 
-    def store(self) -> Store:
-        """The store of runs that all claims share."""
-        return Store(self.runs)
+    def finished_run(self, config: dict[str, Any], train: Callable[[Run], Any]) -> Run:
+        """The run of a config in the store that all claims share: found, or trained here.
+
+        `train` must finish the run. If another process is at it, that one is waited for.
+        """
+        while True:
+            try:
+                run = Store(self.runs).open(config)
+                if not run.finished:
+                    with run.working():
+                        if not run.finished:
+                            train(run)
+                return run
+            except BlockingIOError:
+                self.tell(f"waiting for another claim to train {config.get('model', 'the same network')}", None)
+                time.sleep(WAIT_S)

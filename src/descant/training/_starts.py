@@ -95,11 +95,8 @@ def _with_normals(change: Callable, model: Any, key: PRNGKeyArray) -> Any:
 
 def full_from_diag(model: Diag, d: int) -> Full:
     """DIAG as FULL with the same heads (`as_full` would spend two heads on any omegas)."""
-
-    def spread(inputs, label):
-        eye = jnp.eye(d + 1)
-        return inputs[..., None, None] * eye.at[-1, -1].set(0) + label[..., None, None] * (eye * 0).at[-1, -1].set(1)
-
+    label = jnp.arange(d + 1) == d
+    spread = jax.vmap(jax.vmap(lambda inputs, labels: jnp.diag(jnp.where(label, labels, inputs))))
     return Full(spread(model.p_x, model.p_y), spread(model.q_x, model.q_y), depth=model.depth)
 
 

@@ -8,13 +8,10 @@ every mean over all contexts has a mean over ordinary contexts beside it.
 """
 
 import json
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 
 from ..._disk import write_whole
 from ..._plain import page, restored
@@ -23,7 +20,7 @@ from ...runs import Run, drive
 from ...tasks import LinearRegression, parse_noise
 from ...training import LMTrainer
 from ...training._levels import Level, plan
-from ...training._starts import deepened, jiggled, random_start
+from ...training._starts import deepened, full_from_diag, jiggled, random_start
 from .._lab import Lab
 from ._measured import Measured, levels_of, measure
 from ._omegas import OMEGAS, Omegas
@@ -57,7 +54,6 @@ FULL_FULL: dict[str, Any] = {"pieces": 8, "most_pieces": 16, "keep": 1, "refine_
 JIGGLE = 0.002
 SAMPLES = (32_768, 131_072)
 LEVEL_SAMPLES = (1_024, 32_768)
-WAIT_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -92,25 +88,10 @@ def networks(lab: Lab, law: str, kind: str = "diag") -> Networks:
     }
     # What a network starts from is trained first, outside the lock of its own run.
     before = {} if kind == "diag" else networks(lab, law).models
-    run = _finished_run(lab, config, lambda run: _train(lab, run, law, kind, depth, before))
+    run = lab.finished_run(config, lambda run: _train(lab, run, law, kind, depth, before))
     models = {" ".join(path.stem.rsplit("-", 1)): load(path) for path in sorted((run.folder / "levels").iterdir())}
     raw = restored(json.loads((run.folder / "measured.json").read_text()))
     return Networks(models, Measured(**raw))
-
-
-def _finished_run(lab: Lab, config: dict[str, Any], train: Callable[[Run], None]) -> Run:
-    """The run of a config, finished; if another process is at it, wait for that one."""
-    while True:
-        try:
-            run = lab.store().open(config)
-            if not run.finished:
-                with run.working():
-                    if not run.finished:
-                        train(run)
-            return run
-        except BlockingIOError:
-            lab.tell(f"waiting for {config['model']} networks on {config['task']['noise']}", None)
-            time.sleep(WAIT_S)
 
 
 def _train(lab: Lab, run: Run, law: str, kind: str, depth: int, before: dict[str, Any]) -> None:
@@ -162,16 +143,9 @@ def _levels(kind: str, depth: int, task: LinearRegression, before: dict[str, Any
 def _full_level(layers: int, task: LinearRegression, before: dict[str, Any]) -> Level:
     def starts(found: dict[str, Any], key: Any) -> list[Any]:
         del found
-        return [jiggled(_as_full(before[f"diag {layers}"], task.d), JIGGLE, key)]
+        return [jiggled(full_from_diag(before[f"diag {layers}"], task.d), JIGGLE, key)]
 
     return Level(f"full {layers}", Full.zeros(task.d, layers), starts)
-
-
-def _as_full(model: Diag, d: int) -> Full:
-    """DIAG as FULL with the same heads."""
-    label = jnp.arange(d + 1) == d
-    spread = jax.vmap(jax.vmap(lambda inputs, labels: jnp.diag(jnp.where(label, labels, inputs))))
-    return Full(spread(model.p_x, model.p_y), spread(model.q_x, model.q_y))
 
 
 def _omega_level(

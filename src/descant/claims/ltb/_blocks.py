@@ -1,6 +1,5 @@
 """Softmax transformers with and without MLP, trained on tasks with a prior mean; every training is a run that is found again."""
 
-import time
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -17,7 +16,6 @@ from ._sampled import sampled_risks
 
 MEANS = (0.0, 10.0)
 MLPS = ("none", "relu")
-PAUSE_S = 1.0
 
 
 class Setting(NamedTuple):
@@ -88,18 +86,11 @@ def block_risks(lab: Lab, mlp: str) -> dict[str, Any]:
     """Risks after training, one per prior mean, with standard errors; and the training loss on the way."""
     size = setting(lab)
     config = {"claim": "softmax-blocks", "setting": size._asdict(), "mlp": mlp, "seed": lab.seed}
-    store = lab.store()
-    while True:
-        run = store.open(config)
-        if run.finished:
-            return (run.result or {})["found"]
-        try:
-            return _train(lab, run, size, mlp)
-        except BlockingIOError:
-            time.sleep(PAUSE_S)  # another process trains it: wait for what comes out
+    run = lab.finished_run(config, lambda run: _train(lab, run, size, mlp))
+    return (run.result or {})["found"]
 
 
-def _train(lab: Lab, run: Any, size: Setting, mlp: str) -> dict[str, Any]:
+def _train(lab: Lab, run: Any, size: Setting, mlp: str) -> None:
     tasks = [isotropic(size.d, size.n, mean) for mean in MEANS]
     models = [network(size, mlp, jax.random.fold_in(lab.key("weights"), member)) for member in range(len(MEANS))]
     trainer = AdamTrainer(
@@ -116,4 +107,3 @@ def _train(lab: Lab, run: Any, size: Setting, mlp: str) -> dict[str, Any]:
     ]
     result = {"risks": found, "curve": curve}
     run.finish(trainer.model(state), {"found": result, "risk": found[0][0], "standard_error": found[0][1]})
-    return result
