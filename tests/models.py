@@ -82,6 +82,8 @@ MODELS = {
     "ltb merged": Entry(lambda d, n, heads, layers, key, dtype: at.MergedLTB.random(d, key=key, dtype=dtype)),
     "full": Entry(_transformer(at.Full, sized=True, scale=0.6)),
     "full tied": Entry(_transformer(at.Full, sized=True, tied=True, scale=0.6)),
+    "axial": Entry(_transformer(at.Axial)),
+    "axial tied": Entry(_transformer(at.Axial, tied=True)),
     "diag": Entry(_transformer(at.Diag), rotates=True),
     "diag tied": Entry(_transformer(at.Diag, tied=True), rotates=True),
     "free diag": Entry(_transformer(at.FreeDiag, heads_too=False), rotates=True),

@@ -234,6 +234,27 @@ def test_one_head_couples_the_omegas_and_two_free_them():
     np.testing.assert_allclose(two.omegas(), free.omegas(), rtol=1e-12)
 
 
+def test_axial_networks_rotate_about_their_axes_and_no_others():
+    prompt, axes = draw_prompt(d=4), 2
+    model = at.Axial.random(2, 2, axes, key=jax.random.key(0), scale=0.1)
+
+    def turned(first, second):
+        turn = jnp.eye(4).at[jnp.array([first, second]), jnp.array([second, first])].set(jnp.array([1.0, -1.0]))
+        turn = turn.at[first, first].set(0.0).at[second, second].set(0.0)
+        return model(Prompt(prompt.x @ turn, prompt.y, prompt.x_query @ turn))
+
+    expected = model(prompt)
+    np.testing.assert_allclose(turned(0, 1), expected, rtol=1e-12)
+    assert abs(turned(0, 3) / expected - 1) > 1e-3
+
+
+def test_axial_networks_contain_diag():
+    prompt = draw_prompt(d=4)
+    diag = at.Diag.random(3, 2, key=jax.random.key(0))
+    for axes in (1, 4):
+        np.testing.assert_allclose(at.Axial.from_diag(diag, axes)(prompt), diag(prompt), rtol=1e-12)
+
+
 def test_deep_stacks_are_loops():
     """A tied network of a thousand layers compiles to a program no longer than one of ten."""
 
@@ -254,6 +275,8 @@ BAD = [
     (lambda: at.Full.random(3, 0, key=jax.random.key(0)), "layers is 0"),
     (lambda: at.FreeDiag(*[jnp.zeros(2)] * 4, depth=3), "tied layers share a single one"),
     (lambda: at.Diag(*[jnp.zeros((2, 0))] * 4), r"p_x has shape"),
+    (lambda: at.Axial.random(1, 1, 3, key=jax.random.key(0))(draw_prompt(d=2)), "d is 2; expected at least 3"),
+    (lambda: at.Axial.random(1, 1, 0, key=jax.random.key(0)), "axes is 0"),
     (lambda: at.ELSA([]), "blocks is empty"),
     (lambda: at.SoftmaxTransformer(3, width=10, heads=4, key=jax.random.key(0)), "share evenly"),
     (lambda: at.SoftmaxTransformer(3, mlp="tanh", key=jax.random.key(0)), "mlp is 'tanh'"),
@@ -287,6 +310,8 @@ for make in (
     lambda: at.Full(z((1, 1, 3, 3)), z((2, 1, 3, 3))),
     lambda: at.Full(z((3, 3)), z((3, 3))),
     lambda: at.FreeDiag(z(2), z(2), z(2), z(3)),
+    lambda: at.Axial(z((2, 1)), z((2, 1, 3, 3)), z((2, 1)), z((2, 1, 2, 2))),
+    lambda: at.Axial(z((2, 1)), z((2, 1, 1, 1)), z((2, 1)), z((2, 1, 1, 1))),
     lambda: at.GDPlusPlusTransformer(z((2, 2)), z((2, 2))),
     lambda: at.ELSABlock(z((1, 3, 3)), z((1, 3, 3)), z((2, 3, 3))),
     lambda: at.ELSABlock(z((1, 3, 3)), z((1, 3, 3)), z((1, 3, 3)), z((1, 4, 3)), z((1, 5, 3))),

@@ -1,5 +1,7 @@
 """Training: objectives that share a minimiser, and solvers that reach the optimum that theory knows."""
 
+from itertools import pairwise
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,7 +15,11 @@ from descant import (
     best,
     risk,
 )
-from descant.training import LMTrainer, choose, make_model, sample_loss, train
+from descant.runs._checkpoint import Mark, load, to_bytes
+from descant.training import Level, LMTrainer, choose, make_model, plan, sample_loss, train
+from descant.training._flat import flatten
+from descant.training._lm import PATIENCE
+from descant.training._starts import full_from_diag
 
 from .quick import quick
 from .training_tasks import TASK, six_tasks
@@ -81,6 +87,37 @@ def test_two_layers_find_the_better_basin(few_draws):
     for name, expected in (("gd++ 2", 0.2465), ("diag 2", 0.2005)):
         half, error = values[name].adjusted / 2, values[name].adjusted_error / 2
         assert abs(half - expected) < 0.01 * expected + 4 * error, (name, half, error)
+
+
+def test_the_way_to_full_leads_over_fewer_symmetries():
+    names = [level.name for level in plan(at.Full.zeros(3, 2), TASK, 0)]
+    assert names == ["gd++ 1", "diag 1", "gd++ 2", "diag 2", "axial 1", "axial 2", "full 2"]
+    every = [level.name for level in plan(at.Full.zeros(3, 2), TASK, 0, every_depth=True)]
+    assert every == [*names[:-1], "full 1", "full 2"]
+
+
+def test_a_large_model_is_kept_where_it_is_best_on_contexts_held_out(tmp_path):
+    """FULL has 484 numbers here and 512 contexts: what it learns from them is soon of no use elsewhere."""
+    law = LinearRegression(10, 20, noise=CategoricalNoise([1.0, 3.0]))
+    start = full_from_diag(at.Diag(*jnp.array([[[0.0]] * 2, [[-1.0]] * 2, [[0.03]] * 2, [[0.0]] * 2])), 10)
+    level = Level("full 2", at.Full.zeros(10, 2), lambda found, key: [start])
+    settings = {"pieces": 1, "most_pieces": 2, "drawn": 1, "refine_steps": 40}
+    trainer = LMTrainer(level.template, law, key=jax.random.key(0), levels=[level], **settings)
+    state, rows = trainer.init(), []
+    while not trainer.finished(state):
+        # Through a file and back, as a training that is interrupted at every step.
+        (tmp_path / "state").write_bytes(to_bytes(state, Mark()))
+        state, new = trainer.advance(load(tmp_path / "state"))
+        rows += new
+    assert [row["contexts"] for row in rows] == sorted(row["contexts"] for row in rows)
+    assert {row["contexts"] for row in rows} == {512, 1024}, "the pool should have grown"
+    last = [row for row in rows if row["contexts"] == 1024]
+    held_out = [row["held_out"] for row in last]
+    assert all(later <= before for before, later in pairwise(held_out))
+    assert held_out[-1] == held_out[-1 - PATIENCE], "it should have stopped for want of progress"
+    assert last[-1]["loss"] < last[-1 - PATIENCE]["loss"], "on its own contexts it went on getting better"
+    kept = trainer._problem(0, 2, held_out=True).loss(flatten(trainer.model(state)))
+    assert kept == held_out[-1]
 
 
 def test_auto_says_what_it_picked():

@@ -1,6 +1,7 @@
 """The attention layers of the papers, in token space and in moment space."""
 
 from .. import _precision as _precision
+from ._axial import Axial as Axial
 from ._constructions import (
     gd_as_lsa as gd_as_lsa,
     gd_as_transformer as gd_as_transformer,

@@ -107,14 +107,14 @@ class Full(AbstractLinearTransformer):
         if self.p.ndim != 4 or 0 in self.p.shape or self.p.shape[2] != self.p.shape[3]:
             raise ValueError(f"p has shape {self.p.shape}; expected (layers, heads, d + 1, d + 1).")
         _check.shape("q", self.q, self.p.shape, "p has it")
-        _check_depth(self.depth, self.p.shape[0])
+        check_depth(self.depth, self.p.shape[0])
 
     @classmethod
     def random(
         cls, d: int, layers: int, heads: int = 1, *, key: PRNGKeyArray, tied: bool = False, scale=0.1, dtype=float
     ) -> "Full":
         """Normal weights of the given scale, so small that the network starts near the zero predictor."""
-        depth, count = _depth(layers, heads, tied)
+        depth, count = depth_and_sets(layers, heads, tied)
         normal = scale / (d + 1) * jax.random.normal(key, (2, count, heads, d + 1, d + 1), dtype)
         return cls(normal[0], normal[1], depth=depth)
 
@@ -131,7 +131,7 @@ class Full(AbstractLinearTransformer):
 
     def parameters(self) -> PyTree[Array]:
         """P and Q of every layer."""
-        return _repeat((self.p, self.q), self.layers)
+        return repeated((self.p, self.q), self.layers)
 
     def update(self, parameters: PyTree[Array], gram: Float[Array, "e e"]) -> Float[Array, "e e"]:
         """sum_k P_k G Q_k."""
@@ -171,7 +171,7 @@ class AbstractDiagonal(AbstractLinearTransformer):
 
     def parameters(self) -> PyTree[Array]:
         """The omegas of every layer."""
-        return _repeat(self.omegas(), self.layers)
+        return repeated(self.omegas(), self.layers)
 
     def update(self, parameters: PyTree[Array], gram: Float[Array, "e e"]) -> Float[Array, "e e"]:
         """The Gram matrix, scaled block by block."""
@@ -207,14 +207,14 @@ class Diag(AbstractDiagonal):
             raise ValueError(f"p_x has shape {self.p_x.shape}; expected (layers, heads).")
         for name in ("p_y", "q_x", "q_y"):
             _check.shape(name, getattr(self, name), self.p_x.shape, "p_x has it")
-        _check_depth(self.depth, self.p_x.shape[0])
+        check_depth(self.depth, self.p_x.shape[0])
 
     @classmethod
     def random(
         cls, layers: int, heads: int = 1, *, key: PRNGKeyArray, tied: bool = False, scale=0.1, dtype=float
     ) -> "Diag":
         """Normal numbers of the given scale."""
-        depth, count = _depth(layers, heads, tied)
+        depth, count = depth_and_sets(layers, heads, tied)
         return cls(*(scale * jax.random.normal(key, (4, count, heads), dtype)), depth=depth)
 
     @classmethod
@@ -246,12 +246,12 @@ class FreeDiag(AbstractDiagonal):
         _check_list("w_xx", self.w_xx)
         for name in ("w_xy", "w_yx", "w_yy"):
             _check.shape(name, getattr(self, name), self.w_xx.shape, "w_xx has it")
-        _check_depth(self.depth, self.w_xx.shape[0])
+        check_depth(self.depth, self.w_xx.shape[0])
 
     @classmethod
     def random(cls, layers: int, *, key: PRNGKeyArray, tied: bool = False, scale=0.01, dtype=float) -> "FreeDiag":
         """Normal numbers of the given scale."""
-        depth, count = _depth(layers, 1, tied)
+        depth, count = depth_and_sets(layers, 1, tied)
         return cls(*(scale * jax.random.normal(key, (4, count), dtype)), depth=depth)
 
     def omegas(self) -> Float[Array, "L 2 2"]:
@@ -272,14 +272,14 @@ class GDPlusPlusTransformer(AbstractDiagonal):
     def __check_init__(self):
         _check_list("w_xx", self.w_xx)
         _check.shape("w_yx", self.w_yx, self.w_xx.shape, "w_xx has it")
-        _check_depth(self.depth, self.w_xx.shape[0])
+        check_depth(self.depth, self.w_xx.shape[0])
 
     @classmethod
     def random(
         cls, layers: int, *, key: PRNGKeyArray, tied: bool = False, scale=0.01, dtype=float
     ) -> "GDPlusPlusTransformer":
         """Normal numbers of the given scale."""
-        depth, count = _depth(layers, 1, tied)
+        depth, count = depth_and_sets(layers, 1, tied)
         return cls(*(scale * jax.random.normal(key, (2, count), dtype)), depth=depth)
 
     def omegas(self) -> Float[Array, "L 2 2"]:
@@ -309,19 +309,19 @@ def _spread(blocks: Float[Array, "2 2"], size: int) -> Float[Array, "e e"]:
     return jnp.where(label[None, :], rows[:, 1:], rows[:, :1])
 
 
-def _repeat(parameters: PyTree[Array], layers: int) -> PyTree[Array]:
+def repeated(parameters: PyTree[Array], layers: int) -> PyTree[Array]:
     """One set of tied parameters as many."""
     return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (layers, *leaf.shape[1:])), parameters)
 
 
-def _depth(layers: int, heads: int, tied: bool) -> tuple[int | None, int]:
+def depth_and_sets(layers: int, heads: int, tied: bool) -> tuple[int | None, int]:
     """The `depth` field, and how many sets of parameters there are."""
     _check.size("layers", layers)
     _check.size("heads", heads)
     return (layers, 1) if tied else (None, layers)
 
 
-def _check_depth(depth: int | None, sets: int) -> None:
+def check_depth(depth: int | None, sets: int) -> None:
     if depth is None:
         return
     _check.size("depth", depth)

@@ -19,6 +19,7 @@ import safetensors.numpy
 
 from .. import _check
 from .._disk import write_whole
+from ._axial import Axial
 from ._elsa import ELSA, ELSABlock, ELSAPredictor, Repeated
 from ._guess import AbstractGuess, ConstantGuess, GivenGuess, LinearGuess, NoGuess
 from ._linear_transformer import Diag, FreeDiag, Full, GDPlusPlusTransformer
@@ -33,7 +34,7 @@ KINDS: dict[str, type[eqx.Module]] = {
     for kind in (
         *(NoGuess, LinearGuess, ConstantGuess, GivenGuess),
         *(LSA, LTB, MergedLTB),
-        *(Full, Diag, FreeDiag, GDPlusPlusTransformer),
+        *(Full, Axial, Diag, FreeDiag, GDPlusPlusTransformer),
         *(ELSA, ELSABlock, Repeated, ELSAPredictor, SoftmaxTransformer),
     )
 }

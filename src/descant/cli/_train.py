@@ -23,9 +23,9 @@ class TrainFlags:
     """How to train."""
 
     layers: int | None = None
-    "Layers of gd++, diag, free-diag, full (1 if left out), elsa and softmax (2)."
+    "Layers of gd++, diag, free-diag, axial, full (1 if left out), elsa and softmax (2)."
     heads: int | None = None
-    "Heads of lsa, yq-lsa, diag, full, elsa (1 if left out) and softmax (4)."
+    "Heads of lsa, yq-lsa, diag, axial, full, elsa (1 if left out) and softmax (4)."
     tied: Annotated[bool, Parameter(negative="")] = False
     "Give all layers the same weights."
     query_masked: Annotated[bool, Parameter(negative="--query-attends")] = True
@@ -66,7 +66,8 @@ def train(
     Parameters
     ----------
     model
-        lsa, yq-lsa, ltb, gd++, diag, free-diag (diag with free omegas), full, elsa or softmax.
+        lsa, yq-lsa, ltb, gd++, diag, free-diag (diag with free omegas), axial (diag but for one input), full, elsa or
+        softmax.
     samples
         Fresh contexts on which the trained model is measured.
     out
@@ -144,7 +145,7 @@ def _settings(solver: str, how: TrainFlags) -> dict[str, Any]:
             raise ValueError(f"--{name} means nothing to the solver {solver}; leave it out, or use --solver adam.")
     settings = {renamed[name]: value for name, value in given.items()}
     if how.seeds > 1:
-        from ..training._starts import RANDOM_STARTS
+        from ..training import RANDOM_STARTS
 
         settings["random_starts"] = RANDOM_STARTS + how.seeds - 1
     return settings

@@ -2,7 +2,9 @@
 
 A deep network trained from random weights alone ends in one of many poor minima. A network with one layer less, or one of
 a smaller class, fitted first, gives starts that are already good: a weak layer is added at each place, GD++ becomes
-DIAG, DIAG becomes FULL. Random starts are tried beside them at every level.
+DIAG, DIAG becomes axial, axial becomes FULL. Random starts are tried beside them at every level. The classes are ordered by
+symmetry: a network that is at a minimum of the smaller class has no slope towards the larger one, so that it takes a push to
+leave DIAG's rotations, and FULL, which has the most parameters by far, is left with little to find.
 """
 
 from collections.abc import Callable
@@ -14,12 +16,14 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from .._predictor import AbstractLinearPredictor
-from ..attention import Diag, FreeDiag, Full, GDPlusPlusTransformer
+from ..attention import Axial, Diag, FreeDiag, Full, GDPlusPlusTransformer, as_full
 from ..tasks import LinearRegression
-from ._starts import deepened, diag_from_gd, free_from_gd, full_from_diag, jiggled, preconditioner_start, random_start
+from ._starts import deepened, diag_from_gd, free_from_gd, preconditioner_start, pushed, random_start
 
-# How far FULL starts from DIAG: enough to leave its symmetry, in units of the weights' own size.
-JIGGLES = (0.01, 0.1, 0.3)
+# How far axial networks start from DIAG: enough to leave its symmetry, in units of the weights' own size.
+PUSHES = (0.1, 0.1, 0.1, 0.3, 0.3, 0.3)
+# Axes on the way to FULL. Of single starts, about one in ten finds what axes are good for: more random ones than elsewhere.
+AXES, MORE_STARTS = 2, 4
 
 
 @dataclass(frozen=True)
@@ -31,8 +35,13 @@ class Level:
     starts: Callable[[dict[str, Any], PRNGKeyArray], list[Any]]
 
 
-def plan(model: AbstractLinearPredictor, task: LinearRegression, random_starts: int) -> list[Level]:
-    """The levels that lead to a model of this kind; the last one is the model's own."""
+def plan(
+    model: AbstractLinearPredictor, task: LinearRegression, random_starts: int, *, every_depth: bool = False
+) -> list[Level]:
+    """The levels that lead to a model of this kind; the last one is the model's own.
+
+    With `every_depth` all shallower networks of its kind are among them, also where they don't lead there.
+    """
     tied = getattr(model, "depth", None) is not None
     match model:
         case GDPlusPlusTransformer() if not tied:
@@ -42,9 +51,16 @@ def plan(model: AbstractLinearPredictor, task: LinearRegression, random_starts: 
             for layers in range(1, model.layers + 1):
                 levels += [_gd_level(layers, task, random_starts), _diag_level(model, layers, task, random_starts)]
             return levels
+        case Axial() if not tied:
+            diag = Diag.zeros(*model.p_across.shape)
+            axial = [_axial_level(model, layers, task, random_starts) for layers in range(1, model.layers + 1)]
+            return [*plan(diag, task, random_starts), *axial]
         case Full() if not tied:
-            diag = Diag.zeros(*model.p.shape[:2])
-            return [*plan(diag, task, random_starts), *_full_levels(model, task, random_starts)]
+            axial = Axial.from_diag(Diag.zeros(*model.p.shape[:2]), min(AXES, task.d))
+            # FULL starts from axial networks, not from shallower ones, which are fitted for their own sake only.
+            depths = range(1 if every_depth else model.layers, model.layers + 1)
+            full = [_full_level(model, layers, task) for layers in depths]
+            return [*plan(axial, task, random_starts), *full]
     return [Level("only", model, lambda found, key: [model, *_randoms(model, task, key, random_starts)])]
 
 
@@ -80,18 +96,26 @@ def _diag_level(model: Diag | FreeDiag, layers: int, task: LinearRegression, ran
     return Level(f"diag {layers}", template, starts)
 
 
-def _full_levels(model: Full, task: LinearRegression, random_starts: int) -> list[Level]:
-    def level(layers: int) -> Level:
-        template = _cut(model, layers)
+def _axial_level(model: Axial, layers: int, task: LinearRegression, random_starts: int) -> Level:
+    template = _cut(model, layers)
 
-        def starts(found: dict[str, Any], key: PRNGKeyArray) -> list[Any]:
-            diagonal = full_from_diag(found[f"diag {layers}"], task.d)
-            known = [jiggled(diagonal, amount, jax.random.fold_in(key, index)) for index, amount in enumerate(JIGGLES)]
-            before = found.get(f"full {layers - 1}")
-            if before is not None:
-                known += deepened(before, task, key)
-            return [*known, *_randoms(template, task, key, random_starts // 2)]
+    def starts(found: dict[str, Any], key: PRNGKeyArray) -> list[Any]:
+        diagonal = Axial.from_diag(found[f"diag {layers}"], model.axes)
+        near = [pushed(diagonal, amount, jax.random.fold_in(key, 100 + index)) for index, amount in enumerate(PUSHES)]
+        before = found.get(f"axial {layers - 1}")
+        deeper = [] if before is None else deepened(before, task, key)
+        return [diagonal, *near, *deeper, *_randoms(template, task, key, MORE_STARTS * random_starts)]
 
-        return Level(f"full {layers}", template, starts)
+    return Level(f"axial {layers}", template, starts)
 
-    return [level(layers) for layers in range(1, model.layers + 1)]
+
+def _full_level(model: Full, layers: int, task: LinearRegression) -> Level:
+    template = _cut(model, layers)
+
+    def starts(found: dict[str, Any], key: PRNGKeyArray) -> list[Any]:
+        # On a finite pool there is always some slope towards the rest of FULL: no push is needed. Random starts end far
+        # above, and screening on few contexts would overfit the one that is good.
+        del key
+        return [as_full(found[f"axial {layers}"], task.d)]
+
+    return Level(f"full {layers}", template, starts)

@@ -13,7 +13,7 @@ from .._predictor import AbstractLinearPredictor
 from ..attention import AbstractLinearTransformer, GDPlusPlusTransformer
 from ..tasks import LinearRegression
 from ._flat import flatten, rebuild
-from ._least_squares import LeastSquares, Point
+from ._least_squares import LARGE, LeastSquares, Point
 from ._levels import Level, plan
 from ._objective import check_objective
 from ._pool import draw_pool, pieces_for
@@ -28,6 +28,8 @@ SCREEN_SHARE = 0.3
 STALLED = 4
 # The pool grows while contexts it has not seen cost more than this much over those it has.
 OVERFIT = 1.02
+# A large model is watched on contexts held out: it is as good as it gets when so many steps have not made it better there.
+PATIENCE = 4
 POOL_KEY, START_KEY, HELD_OUT = 0, 1, 2
 
 
@@ -36,9 +38,12 @@ class LMTrainer:
 
     Every level of the plan is screened (all starts, few contexts, few steps) and refined (the best starts, more contexts,
     until they stand still). At the end the pool doubles, up to `most_pieces`, while contexts that were held out cost more
-    than those that were fitted; the last row says what they cost. With `sentinels` the pool has contexts beyond the
-    largest drawn, for networks that are good in the mean over all contexts, the rarest too. `drawn` contexts are drawn for
-    each one in the pool (1, 8 or 64 by depth): the largest of them are kept. Where there is always noise, few will do.
+    than those that were fitted; the last row says what they cost. Models of hundreds of parameters (FULL) overfit soon: they
+    are watched on contexts held out at every step, the best there is kept, and their pools grow at every level.
+
+    With `sentinels` the pool has contexts beyond the largest drawn, for networks that are good in the mean over all
+    contexts, the rarest too. `drawn` contexts are drawn for each one in the pool (1, 8 or 64 by depth): the largest of them
+    are kept. Where there is always noise, few will do. `levels` replace those that lead to `model`.
     """
 
     def __init__(
@@ -56,6 +61,7 @@ class LMTrainer:
         most_pieces: int = 32,
         sentinels: bool = True,
         drawn: int | None = None,
+        levels: list[Level] | None = None,
     ):
         check_objective(objective, model)
         if objective == "query":
@@ -67,7 +73,7 @@ class LMTrainer:
         if drawn is not None:
             _check.size("drawn", drawn)
         self.task, self.objective = task, objective
-        self.levels: list[Level] = plan(model, task, random_starts)
+        self.levels = plan(model, task, random_starts) if levels is None else levels
         self.screen_steps, self.refine_steps, self.keep = screen_steps, refine_steps, keep
         self.pieces, self.most_pieces = pieces, max(most_pieces, pieces)
         self.sentinels, self.drawn = sentinels, drawn
@@ -101,20 +107,24 @@ class LMTrainer:
             "starts": sum(_moving(point) for point in points),
             "progress": self._progress(info),
         }
-        limit = self._limit(info)
-        if any(_moving(point) for point in points) and info["step"] < limit:
-            return _state(points, info, state), [row]
-        return self._next(points, info, state, row)
+        watched = None
+        if self._watches(info):
+            watched = self._watch(points, info, state)
+            row["held_out"] = float(watched.loss)
+        going = any(_moving(point) for point in points) and (watched is None or watched.stalled < PATIENCE)
+        if going and info["step"] < self._limit(info):
+            return _state(points, info, state, watched), [row]
+        return self._next(points, info, state, row, watched)
 
     def model(self, state: State) -> Any:
         """The best model of the last level, or of the level at work."""
         if self.finished(state):
             return self.found(state)[self.levels[-1].name]
-        best = min(_points(state), key=lambda point: point.loss)
+        best = _watched(state) or min(_points(state), key=lambda point: point.loss)
         return rebuild(self.levels[state.info["level"]].template, best.theta)
 
     def found(self, state: State) -> dict[str, Any]:
-        """The best model of every level that is done: the shallower networks come for free."""
+        """The best model of every level that is done: the networks on the way come for free."""
         return {
             level.name: rebuild(level.template, state.arrays[f"found/{level.name}"])
             for level in self.levels
@@ -128,14 +138,26 @@ class LMTrainer:
             return State(kept, {**info, "phase": "done"})
         found = self.found(State(kept))
         key = jax.random.fold_in(jax.random.fold_in(self._key, START_KEY), number)
-        problem = self._problem(number, info["pieces"])
-        points = [problem.start(flatten(start)) for start in self.levels[number].starts(found, key)]
-        if len(points) == 1:
+        thetas = [flatten(start) for start in self.levels[number].starts(found, key)]
+        if len(thetas) == 1:
             info |= {"phase": "refine", "pieces": self._level_pieces(number)}
-            points = [self._problem(number, info["pieces"]).start(points[0].theta)]
-        return _state(points, info, State(kept))
+            return self._refine(thetas[0], info, State(kept))
+        problem = self._problem(number, info["pieces"])
+        return _state([problem.start(theta) for theta in thetas], info, State(kept))
 
-    def _next(self, points: list[Point], info: dict, state: State, row: dict) -> tuple[State, list[dict[str, Any]]]:
+    def _watches(self, info: dict[str, Any]) -> bool:
+        return info["phase"] == "refine" and flatten(self.levels[info["level"]].template).size >= LARGE
+
+    def _watch(self, points: list[Point], info: dict, state: State) -> Point:
+        """The best so far on contexts held out; `stalled` says for how many steps it has been."""
+        problem = self._problem(info["level"], info["pieces"], held_out=True)
+        best = min((problem.start(point.theta) for point in points), key=lambda point: point.loss)
+        before = _watched(state)
+        return best if before is None or best.loss < before.loss else before._replace(stalled=before.stalled + 1)
+
+    def _next(
+        self, points: list[Point], info: dict, state: State, row: dict, watched: Point | None
+    ) -> tuple[State, list[dict[str, Any]]]:
         number = info["level"]
         ranked = sorted(points, key=lambda point: point.loss)
         if info["phase"] == "screen":
@@ -143,22 +165,28 @@ class LMTrainer:
             problem = self._problem(number, pieces)
             info = {**info, "phase": "refine", "step": 0, "pieces": pieces}
             return _state([problem.start(point.theta) for point in ranked[: self.keep]], info, state), [row]
-        best = ranked[0]
-        if number == len(self.levels) - 1:
-            held_out = self._problem(number, info["pieces"], held_out=True).loss(best.theta)
-            row["held_out"] = held_out
-            if held_out > OVERFIT * best.loss and 2 * info["pieces"] <= self.most_pieces:
+        theta = ranked[0].theta if watched is None else watched.theta
+        if number == len(self.levels) - 1 or watched is not None:
+            if watched is None:
+                row["held_out"] = self._problem(number, info["pieces"], held_out=True).loss(theta)
+            fitted = self._problem(number, info["pieces"]).loss(theta)
+            if row["held_out"] > OVERFIT * fitted and 2 * info["pieces"] <= self.most_pieces:
                 info = {**info, "step": 0, "pieces": 2 * info["pieces"]}
-                return _state([self._problem(number, info["pieces"]).start(best.theta)], info, state), [row]
-        kept = _done(state)
-        return self._begin(number + 1, {**kept, f"found/{self.levels[number].name}": best.theta}), [row]
+                return self._refine(theta, info, state), [row]
+        return self._begin(number + 1, {**_done(state), f"found/{self.levels[number].name}": theta}), [row]
+
+    def _refine(self, theta: np.ndarray, info: dict[str, Any], state: State) -> State:
+        """Begin to refine a single start; a model that is watched may turn out to have been best here."""
+        points = [self._problem(info["level"], info["pieces"]).start(theta)]
+        fresh = State(_done(state))
+        return _state(points, info, fresh, self._watch(points, info, fresh) if self._watches(info) else None)
 
     def _limit(self, info: dict[str, Any]) -> int:
         return self.screen_steps if info["phase"] == "screen" else self.refine_steps
 
     def _progress(self, info: dict[str, Any]) -> float:
-        """About how much of the work is done, between 0 and 1: a level costs as the square of its parameters."""
-        costs = [float(flatten(level.template).size) ** 2 for level in self.levels]
+        """About how much of the work is done, between 0 and 1: large models take longer steps, but fewer."""
+        costs = [float(flatten(level.template).size) ** 0.5 for level in self.levels]
         share = info["step"] / self._limit(info)
         here = SCREEN_SHARE * share if info["phase"] == "screen" else SCREEN_SHARE + (1 - SCREEN_SHARE) * share
         number = info["level"]
@@ -199,9 +227,16 @@ def _done(state: State) -> dict[str, np.ndarray]:
     return {name: array for name, array in state.arrays.items() if name.startswith("found/")}
 
 
-def _state(points: list[Point], info: dict[str, Any], before: State) -> State:
-    columns = zip(*points, strict=True)
-    names = ("theta", "loss", "damping", "stalled")
-    return State(
-        {**_done(before), **{name: np.array(column) for name, column in zip(names, columns, strict=True)}}, info
-    )
+def _watched(state: State) -> Point | None:
+    """The point that was best on contexts held out."""
+    if "watched/theta" not in state.arrays:
+        return None
+    theta, loss, damping, stalled = (state.arrays[f"watched/{name}"] for name in Point._fields)
+    return Point(theta, float(loss), float(damping), int(stalled))
+
+
+def _state(points: list[Point], info: dict[str, Any], before: State, watched: Point | None = None) -> State:
+    arrays = {name: np.array(column) for name, column in zip(Point._fields, zip(*points, strict=True), strict=True)}
+    if watched is not None:
+        arrays |= {f"watched/{name}": np.array(value) for name, value in zip(Point._fields, watched, strict=True)}
+    return State({**_done(before), **arrays}, info)

@@ -9,6 +9,7 @@ from .. import _check
 from ..attention import (
     LSA,
     LTB,
+    Axial,
     Diag,
     ELSAPredictor,
     FreeDiag,
@@ -20,13 +21,13 @@ from ..attention import (
 from ..tasks import LinearRegression
 from ._starts import random_start
 
-MODELS = ("lsa", "yq-lsa", "ltb", "gd++", "diag", "free-diag", "full", "elsa", "softmax")
+MODELS = ("lsa", "yq-lsa", "ltb", "gd++", "diag", "free-diag", "axial", "full", "elsa", "softmax")
 # Models whose layers and heads can be chosen, and whose layers can be tied.
-STACKED = ("gd++", "diag", "free-diag", "full", "elsa", "softmax")
-WITH_HEADS = ("lsa", "yq-lsa", "diag", "full", "elsa", "softmax")
+STACKED = ("gd++", "diag", "free-diag", "axial", "full", "elsa", "softmax")
+WITH_HEADS = ("lsa", "yq-lsa", "diag", "axial", "full", "elsa", "softmax")
 # Size of the random weights of ELSA for a context of one number.
 ELSA_SCALE = 0.6
-TIEABLE = ("gd++", "diag", "free-diag", "full")
+TIEABLE = ("gd++", "diag", "free-diag", "axial", "full")
 
 
 def make_model(
@@ -72,6 +73,8 @@ def make_model(
             return random_start(Diag.random(depth, width, key=key, tied=tied), task, key)
         case "free-diag":
             return random_start(FreeDiag.random(depth, key=key, tied=tied), task, key)
+        case "axial":
+            return random_start(Axial.random(depth, width, key=key, tied=tied), task, key)
         case "full":
             return random_start(Full.random(d, depth, width, key=key, tied=tied), task, key)
         case "elsa":

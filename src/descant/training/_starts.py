@@ -12,6 +12,7 @@ from jaxtyping import PRNGKeyArray
 from .._predictor import AbstractPredictor
 from ..attention import (
     LSA,
+    Axial,
     Diag,
     FreeDiag,
     Full,
@@ -52,6 +53,11 @@ def random_start(model: AbstractPredictor, task: LinearRegression, key: PRNGKeyA
             heads = model.heads**0.5
             # q_x in units that make w_xx and w_yx of size 1/x, q_y in units that make w_xy and w_yy of size 1/y.
             return Diag(p_x / 3, p_y, q_x / (x * heads), q_y / (y * heads), depth=model.depth)
+        case Axial():
+            first, second, third = jax.random.split(key, 3)
+            template = Diag.zeros(*model.p_across.shape, model.depth)
+            amount = jnp.exp(jax.random.uniform(third, (), minval=jnp.log(0.1), maxval=jnp.log(0.6)))
+            return pushed(Axial.from_diag(random_start(template, task, first), model.axes), amount, second)
         case Full():
             layers, heads = model.p.shape[:2]
             first, second = jax.random.split(key)
@@ -80,6 +86,18 @@ def _rescaled(model: Any, key: PRNGKeyArray) -> Any:
 def jiggled(model: Any, amount: float, key: PRNGKeyArray) -> Any:
     """The same weights plus normal numbers, `amount` times the root mean square of each array."""
     return _with_normals(lambda leaf, normal: leaf + amount * jnp.sqrt(jnp.mean(leaf**2)) * normal, model, key)
+
+
+def pushed(model: Axial, amount: Any, key: PRNGKeyArray) -> Axial:
+    """The same weights with normal numbers on the blocks of the axes, `amount` times each block's own size."""
+
+    def push(blocks, normal):
+        size = jnp.sqrt(jnp.sum(blocks**2, axis=(-2, -1), keepdims=True) / blocks.shape[-1])
+        return blocks + amount * size * normal
+
+    first, second = jax.random.normal(key, (2, *model.p_along.shape), model.p_along.dtype)
+    blocks = push(model.p_along, first), push(model.q_along, second)
+    return eqx.tree_at(lambda model: (model.p_along, model.q_along), model, blocks)
 
 
 def _with_normals(change: Callable, model: Any, key: PRNGKeyArray) -> Any:

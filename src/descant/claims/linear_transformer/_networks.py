@@ -15,12 +15,11 @@ import jax
 
 from ..._disk import write_whole
 from ..._plain import page, restored
-from ...attention import AbstractDiagonal, Diag, FreeDiag, Full, load, save
+from ...attention import AbstractDiagonal, Axial, Diag, FreeDiag, Full, load, save
 from ...runs import Run, drive
 from ...tasks import LinearRegression, parse_noise
-from ...training import LMTrainer
-from ...training._levels import Level, plan
-from ...training._starts import deepened, full_from_diag, jiggled, random_start
+from ...training import RANDOM_STARTS, Level, LMTrainer, plan
+from ...training._starts import deepened, random_start
 from .._lab import Lab
 from ._measured import Measured, levels_of, measure
 from ._omegas import OMEGAS, Omegas
@@ -34,9 +33,9 @@ DEPTHS: dict[tuple[str, str], tuple[int, int]] = {
     ("full", "1,3"): (4, 5),
     ("free", "1,3"): (4, 5),
 }
-OTHERS = {"diag": (3, 7), "full": (2, 4)}
-# Depths of FULL that the quick budget leaves out: they cost as much as all the others together.
-QUICK_LEAVES_OUT = ("full 1", "full 2", "full 3")
+OTHERS = {"diag": (3, 7), "full": (3, 4)}
+# Depths of FULL that the quick budget leaves out: DIAG is as good there.
+QUICK_LEAVES_OUT = ("full 1", "full 2")
 ABLATED_LAYERS = 3
 # Pools, starts and steps: at the quick budget a law with five layers takes about 90 s on one core, and ends within 2% of
 # where the full budget's fits end.
@@ -48,10 +47,9 @@ QUICK: dict[str, Any] = {
     "screen_steps": 8,
     "refine_steps": 40,
 }
-QUICK_FULL: dict[str, Any] = {"pieces": 8, "most_pieces": 8, "keep": 1, "refine_steps": 25}
-FULL_FULL: dict[str, Any] = {"pieces": 8, "most_pieces": 16, "keep": 1, "refine_steps": 100}
-# How far FULL starts from DIAG; further off, it begins with explosions.
-JIGGLE = 0.002
+# FULL, by way of axial networks, whose many starts need long screening.
+QUICK_FULL: dict[str, Any] = {**QUICK, "random_starts": 1, "screen_steps": 40}
+FULL_FULL: dict[str, Any] = {"pieces": 8, "most_pieces": 16, "random_starts": 3, "screen_steps": 40}
 SAMPLES = (32_768, 131_072)
 LEVEL_SAMPLES = (1_024, 32_768)
 
@@ -96,12 +94,12 @@ def networks(lab: Lab, law: str, kind: str = "diag") -> Networks:
 
 def _train(lab: Lab, run: Run, law: str, kind: str, depth: int, before: dict[str, Any]) -> None:
     task = task_of(law)
-    settings = lab.pick(QUICK_FULL, FULL_FULL) if kind == "full" else lab.pick(QUICK, {})
-    levels = _levels(kind, depth, task, before, settings.get("random_starts", 6))
+    settings = dict(lab.pick(QUICK_FULL, FULL_FULL) if kind == "full" else lab.pick(QUICK, {}))
+    levels = _levels(kind, depth, task, before, settings.pop("random_starts", RANDOM_STARTS))
     if lab.budget == "quick":
         levels = [level for level in levels if level.name not in QUICK_LEAVES_OUT]
-    trainer = LMTrainer(levels[-1].template, task, key=jax.random.key(lab.seed), sentinels=False, **settings)
-    trainer.levels = levels
+    template, key = levels[-1].template, jax.random.key(lab.seed)
+    trainer = LMTrainer(template, task, key=key, sentinels=False, levels=levels, **settings)
 
     def show(rows: list[dict[str, Any]]) -> None:
         row = rows[-1]
@@ -109,7 +107,9 @@ def _train(lab: Lab, run: Run, law: str, kind: str, depth: int, before: dict[str
 
     state = drive(trainer, run, on_rows=show)
     found = {
-        name: model.as_free() if isinstance(model, Omegas) else model for name, model in trainer.found(state).items()
+        name: model.as_free() if isinstance(model, Omegas) else model
+        for name, model in trainer.found(state).items()
+        if not isinstance(model, Axial)  # only on the way to FULL: the paper has none
     }
     lab.tell(f"measuring {kind} networks on {law}", None)
     measured = measure(
@@ -131,21 +131,19 @@ def _train(lab: Lab, run: Run, law: str, kind: str, depth: int, before: dict[str
 
 
 def _levels(kind: str, depth: int, task: LinearRegression, before: dict[str, Any], random_starts: int) -> list[Level]:
-    """The networks on the way. FULL and free omegas start from the trained DIAG of the same depth."""
+    """The networks on the way. FULL (by way of axial networks) and free omegas start from the trained DIAG."""
     if kind == "diag":
         return plan(Diag.zeros(depth), task, random_starts)
     if kind == "full":
-        return [_full_level(layers, task, before) for layers in range(1, depth + 1)]
+        whole = plan(Full.zeros(task.d, depth), task, random_starts, every_depth=True)
+        return [_after(level, before) for level in whole if level.name not in before]
     dropped = None if kind == "free" else OMEGAS.index(kind.removeprefix("without-"))
     return [_omega_level(kind, layers, dropped, task, before, random_starts) for layers in range(1, depth + 1)]
 
 
-def _full_level(layers: int, task: LinearRegression, before: dict[str, Any]) -> Level:
-    def starts(found: dict[str, Any], key: Any) -> list[Any]:
-        del found
-        return [jiggled(full_from_diag(before[f"diag {layers}"], task.d), JIGGLE, key)]
-
-    return Level(f"full {layers}", Full.zeros(task.d, layers), starts)
+def _after(level: Level, before: dict[str, Any]) -> Level:
+    """The same level where some networks have been found already, elsewhere."""
+    return Level(level.name, level.template, lambda found, key: level.starts({**before, **found}, key))
 
 
 def _omega_level(

@@ -22,7 +22,7 @@ from ...estimators import ConstRidge
 from ...measure import moment_risks
 from ...runs import Run, Store, drive
 from ...tasks import LinearRegression, parse_noise
-from ...training import LMTrainer
+from ...training import RANDOM_STARTS, LMTrainer, plan
 from ._printed import printed_networks
 
 D, N = 10, 20
@@ -39,8 +39,15 @@ RATIO, ERRORS = 1.03, 3.0
 SAMPLES = 131_072
 # A network explodes on a context if it errs there by more than this many times the mean error of predicting zero.
 EXPLODES = 10.0
-# What FULL networks cost grows with the square of their hundreds of parameters: fewer contexts and starts.
-FULL_SETTINGS: dict[str, Any] = {"pieces": 8, "most_pieces": 8, "keep": 1, "random_starts": 2}
+# What FULL networks cost grows with the square of their hundreds of parameters: fewer contexts and starts. Axial networks, from
+# which they start, fall slowly from where they explode: longer screening.
+FULL_STARTS = 2
+FULL_SETTINGS: dict[str, Any] = {
+    "pieces": 8,
+    "most_pieces": 16,
+    "screen_steps": 40,
+    "drawn": 8,
+}
 
 
 @dataclass(frozen=True)
@@ -97,8 +104,9 @@ def table_1(
 
 
 def _fit(run: Run, model: Any, task: LinearRegression, law: str, seed: int, on_rows: Any) -> None:
-    settings = FULL_SETTINGS if isinstance(model, Full) else {}
-    trainer = LMTrainer(model, task, key=jax.random.key(seed), sentinels=False, **settings)
+    settings, random_starts = (FULL_SETTINGS, FULL_STARTS) if isinstance(model, Full) else ({}, RANDOM_STARTS)
+    levels = plan(model, task, random_starts, every_depth=True)
+    trainer = LMTrainer(model, task, key=jax.random.key(seed), sentinels=False, levels=levels, **settings)
     state = drive(trainer, run, on_rows=on_rows)
     found = trainer.found(state)
     for name, each in found.items():

@@ -24,7 +24,8 @@ OUTSIDE = (0.0, 2.0, 4.0)
     """,
     refuted_by="A FULL network that is no better on the two levels, or one that is as good elsewhere.",
     method=r"""
-        Four-layer networks of both kinds, FULL started from the trained DIAG, measured at noise levels from 0 to 4.
+        Four-layer networks of both kinds, FULL started from networks that are DIAG but for two input directions, measured
+        at noise levels from 0 to 4.
         Outside is read as the mean loss at 0, 2 and 4.
     """,
     quick="{1, 3}, 4 layers; profiles of 1,024 contexts per level",
@@ -60,7 +61,7 @@ def categorical_noise(lab: Lab) -> Evidence:
     )
     if f_loss > d_loss:
         # FULL contains DIAG: a larger loss shows that its training has not ended, and nothing about the claim.
-        unfinished = "FULL contains DIAG. It ended above the DIAG it started from, so its training has not ended."
+        unfinished = "FULL contains DIAG. It ended above it, so its training has not ended."
         checks = tuple(replace(check, outcome="undecided", reason=unfinished) for check in checks)
     panels = [_panel(LAW, diag.measured, full.measured, LAYERS)]
     if lab.budget == "full":

@@ -21,10 +21,11 @@ COORDINATES = (*(f"x{index}" for index in range(1, D + 1)), "y")
     """,
     refuted_by="Matrices whose part outside of DIAG's form is as large as the diagonal one and has no low rank.",
     method=r"""
-        FULL is trained from the trained DIAG, jiggled, so this claim is about where the loss leads from there. Each
-        matrix is split into $\mathrm{diag}(a I, b)$, fitted by least squares, and the rest. Measured is how much of the
-        matrices' squares the diagonal form holds, together with the two largest singular values of the rest. Entries
-        that have no effect (rows of the last layer's $P$ and the last column of its $Q$) are left out.
+        FULL is trained from the best network found that is DIAG but for two input directions (axial), so this claim is
+        about where the loss leads from there. Each matrix is split into $\mathrm{diag}(a I, b)$, fitted by least
+        squares, and the rest. Measured is how much of the matrices' squares the diagonal form holds, together with the
+        two largest singular values of the rest. Entries that have no effect (rows of the last layer's $P$ and the last
+        column of its $Q$) are left out.
     """,
     quick="one network",
     full="one network, trained on more contexts",
@@ -86,8 +87,8 @@ def weights_nearly_diagonal(lab: Lab) -> Evidence:
         tuple(rows),
     )
     words = (
-        "At the quick budget the pool is small for almost a thousand weights, and training has not ended: what is seen is "
-        "where the weights have moved so far.",
+        "At the quick budget the pool is small for almost a thousand weights: training stops where contexts held out "
+        "gain no more.",
     )
     return Evidence(checks, (figure,), (table,), words if lab.budget == "quick" else ())
 

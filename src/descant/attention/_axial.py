@@ -1,0 +1,120 @@
+"""Linear transformers that single out some directions of the inputs."""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
+
+from .. import _check
+from ._linear_transformer import AbstractLinearTransformer, Diag, check_depth, depth_and_sets, repeated
+
+
+class Axial(AbstractLinearTransformer):
+    """Layers that treat all input coordinates alike but the last few, the axes, which may mix with the label.
+
+    With m - 1 axes, the P of a head is `p_across` times the identity on the inputs across the axes, and the m x m matrix
+    `p_along` on (axes, label); Q likewise. Fields are (L, K) and (L, K, m, m), or with a leading 1 for `depth` tied layers.
+
+    Rotate the inputs about the axes, and the weight vector rotates with them: these networks stand between DIAG, which is
+    equivariant under all rotations, and FULL, which need not be under any.
+    """
+
+    p_across: Float[Array, "L K"]
+    p_along: Float[Array, "L K m m"]
+    q_across: Float[Array, "L K"]
+    q_along: Float[Array, "L K m m"]
+
+    def __check_init__(self):
+        if self.p_across.ndim != 2 or 0 in self.p_across.shape:
+            raise ValueError(f"p_across has shape {self.p_across.shape}; expected (layers, heads).")
+        shape = self.p_across.shape
+        _check.shape("q_across", self.q_across, shape, "p_across has it")
+        if self.p_along.ndim != 4 or self.p_along.shape[-1] < 2:
+            raise ValueError(f"p_along has shape {self.p_along.shape}; expected (layers, heads, axes + 1, axes + 1).")
+        size = self.p_along.shape[-1]
+        for name in ("p_along", "q_along"):
+            _check.shape(name, getattr(self, name), (*shape, size, size), f"p_across has shape {shape}")
+        check_depth(self.depth, shape[0])
+
+    @classmethod
+    def random(
+        cls,
+        layers: int,
+        heads: int = 1,
+        axes: int = 1,
+        *,
+        key: PRNGKeyArray,
+        tied: bool = False,
+        scale=0.1,
+        dtype=float,
+    ) -> "Axial":
+        """Normal numbers of the given scale."""
+        _check.size("axes", axes)
+        depth, count = depth_and_sets(layers, heads, tied)
+        across, along = jax.random.split(key)
+        p_across, q_across = scale * jax.random.normal(across, (2, count, heads), dtype)
+        p_along, q_along = scale * jax.random.normal(along, (2, count, heads, axes + 1, axes + 1), dtype)
+        return cls(p_across, p_along, q_across, q_along, depth=depth)
+
+    @classmethod
+    def from_diag(cls, model: Diag, axes: int = 1) -> "Axial":
+        """The same network: its axes are inputs like the others."""
+        _check.size("axes", axes)
+
+        def block(x, y):
+            return jnp.diag(jnp.append(jnp.full(axes, x), y))
+
+        blocks = jax.vmap(jax.vmap(block))
+        return cls(model.p_x, blocks(model.p_x, model.p_y), model.q_x, blocks(model.q_x, model.q_y), depth=model.depth)
+
+    @property
+    def heads(self) -> int:
+        """Heads per layer."""
+        return self.p_across.shape[1]
+
+    @property
+    def axes(self) -> int:
+        """Directions that are singled out."""
+        return self.p_along.shape[-1] - 1
+
+    def parameters(self) -> PyTree[Array]:
+        """The fields, layer by layer."""
+        return repeated((self.p_across, self.p_along, self.q_across, self.q_along), self.layers)
+
+    def update(self, parameters: PyTree[Array], gram: Float[Array, "e e"]) -> Float[Array, "e e"]:
+        """sum_k P_k G Q_k, which takes products with small matrices only."""
+        across = self._across(gram.shape[0] - 1)
+
+        def head(p_across, p_along, q_across, q_along):
+            left = jnp.concatenate([p_across * gram[:across], p_along @ gram[across:]])
+            return jnp.concatenate([q_across * left[:, :across], left[:, across:] @ q_along], axis=1)
+
+        return jnp.sum(jax.vmap(head)(*parameters), axis=0)
+
+    def last_row(self, parameters: PyTree[Array], gram: Float[Array, "e e"]) -> Float[Array, " e"]:
+        """The same for the last rows of the P_k."""
+        across = self._across(gram.shape[0] - 1)
+
+        def head(p_along, q_across, q_along):
+            row = p_along[-1] @ gram[across:]
+            return jnp.concatenate([q_across * row[:across], row[across:] @ q_along])
+
+        _, p_along, q_across, q_along = parameters
+        return jnp.sum(jax.vmap(head)(p_along, q_across, q_along), axis=0)
+
+    def dense(self, d: int) -> tuple[Float[Array, "L K e e"], Float[Array, "L K e e"]]:
+        """The blocks, put into their places."""
+        across = self._across(d)
+        identity = jnp.diag((jnp.arange(d + 1) < across).astype(self.p_across.dtype))
+
+        def placed(factor, block):
+            return (factor * identity).at[across:, across:].set(block)
+
+        p_across, p_along, q_across, q_along = self.parameters()
+        place = jax.vmap(jax.vmap(placed))
+        return place(p_across, p_along), place(q_across, q_along)
+
+    def _across(self, d: int) -> int:
+        """How many inputs are not axes."""
+        if d < self.axes:
+            raise ValueError(f"d is {d}; expected at least {self.axes}, one input for each axis.")
+        return d - self.axes
