@@ -43,7 +43,7 @@ def table1(
     layers
         The deepest network (5; FULL has at most 4).
     quick
-        Without FULL, which is trained on uniform:5 and 1,3: 20 minutes on two cores instead of 40.
+        Without FULL, which is trained on uniform:5 and 1,3: 20 minutes on two cores instead of 30.
     out
         Folder of the runs.
     seed

@@ -13,7 +13,7 @@ from .._predictor import AbstractLinearPredictor
 from ..attention import AbstractLinearTransformer, GDPlusPlusTransformer
 from ..tasks import LinearRegression
 from ._flat import flatten, rebuild
-from ._least_squares import LARGE, LeastSquares, Point
+from ._least_squares import LeastSquares, Point
 from ._levels import Level, plan
 from ._objective import check_objective
 from ._pool import draw_pool, pieces_for
@@ -28,8 +28,9 @@ SCREEN_SHARE = 0.3
 STALLED = 4
 # The pool grows while contexts it has not seen cost more than this much over those it has.
 OVERFIT = 1.02
-# A large model is watched on contexts held out: it is as good as it gets when so many steps have not made it better there.
-PATIENCE = 4
+# From so many parameters on a model is watched on contexts held out: it is as good as it gets when so many steps have not made
+# it better there.
+WATCHED, PATIENCE = 128, 4
 POOL_KEY, START_KEY, HELD_OUT = 0, 1, 2
 
 
@@ -38,7 +39,7 @@ class LMTrainer:
 
     Every level of the plan is screened (all starts, few contexts, few steps) and refined (the best starts, more contexts,
     until they stand still). At the end the pool doubles, up to `most_pieces`, while contexts that were held out cost more
-    than those that were fitted; the last row says what they cost. Models of hundreds of parameters (FULL) overfit soon: they
+    than those that were fitted; the last row says what they cost. Models of many parameters (FULL) overfit soon: they
     are watched on contexts held out at every step, the best there is kept, and their pools grow at every level.
 
     With `sentinels` the pool has contexts beyond the largest drawn, for networks that are good in the mean over all
@@ -146,7 +147,7 @@ class LMTrainer:
         return _state([problem.start(theta) for theta in thetas], info, State(kept))
 
     def _watches(self, info: dict[str, Any]) -> bool:
-        return info["phase"] == "refine" and flatten(self.levels[info["level"]].template).size >= LARGE
+        return info["phase"] == "refine" and flatten(self.levels[info["level"]].template).size >= WATCHED
 
     def _watch(self, points: list[Point], info: dict, state: State) -> Point:
         """The best so far on contexts held out; `stalled` says for how many steps it has been."""

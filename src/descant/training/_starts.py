@@ -55,7 +55,8 @@ def random_start(model: AbstractPredictor, task: LinearRegression, key: PRNGKeyA
             return Diag(p_x / 3, p_y, q_x / (x * heads), q_y / (y * heads), depth=model.depth)
         case Axial():
             first, second, third = jax.random.split(key, 3)
-            template = Diag.zeros(*model.p_across.shape, model.depth)
+            layers, heads = model.p_across.shape
+            template = Diag.zeros(layers, heads, model.depth)
             amount = jnp.exp(jax.random.uniform(third, (), minval=jnp.log(0.1), maxval=jnp.log(0.6)))
             return pushed(Axial.from_diag(random_start(template, task, first), model.axes), amount, second)
         case Full():
