@@ -51,7 +51,7 @@ QUICK: dict[str, Any] = {
 QUICK_FULL: dict[str, Any] = {**QUICK, "random_starts": 1, "screen_steps": 40}
 FULL_FULL: dict[str, Any] = {"pieces": 8, "most_pieces": 16, "random_starts": 3, "screen_steps": 40}
 SAMPLES = (32_768, 131_072)
-LEVEL_SAMPLES = (1_024, 32_768)
+LEVEL_SAMPLES = (4_096, 32_768)
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ def _last_is_least(found, name: str) -> Check:
         The loss after each layer of the trained networks at noise levels from 0 to 10. The noise level of smallest loss
         is found for each layer.
     """,
-    quick="GD++ and DIAG, 2 to 5 layers, 1,024 contexts per level",
+    quick="GD++ and DIAG, 2 to 5 layers, 4,096 contexts per level",
     full="GD++, DIAG and FULL, up to 7 layers, 32,768 contexts per level",
     seconds=110,
 )

@@ -28,7 +28,7 @@ OUTSIDE = (0.0, 2.0, 4.0)
         at noise levels from 0 to 4.
         Outside is read as the mean loss at 0, 2 and 4.
     """,
-    quick="{1, 3}, 4 layers; profiles of 1,024 contexts per level",
+    quick="{1, 3}, 4 layers; profiles of 4,096 contexts per level",
     full="{1, 3} and {1, 3, 5}; profiles of 32,768 contexts per level",
     seconds=240,
 )

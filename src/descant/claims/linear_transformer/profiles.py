@@ -29,7 +29,7 @@ DRAWN = TOP + 1
         Trained networks, measured at fixed noise levels. The shape is turned into numbers: the ratio of the largest
         loss of the range to the smallest, and where the smallest and the largest are.
     """,
-    quick="U(0, 5), GD++ and DIAG with 2 to 5 layers, 1,024 contexts per level",
+    quick="U(0, 5), GD++ and DIAG with 2 to 5 layers, 4,096 contexts per level",
     full="U(0, 1) to U(0, 7), up to 7 layers, 32,768 contexts per level",
     seconds=110,
 )
