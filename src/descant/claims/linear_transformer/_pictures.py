@@ -31,11 +31,11 @@ def depth_panel(law: str, found: list[Networks]) -> Panel:
 def profile_series(
     label: str, measured: Measured, name: str, layer: int | None = None, top: float = 100.0, family: str = ""
 ) -> Series:
-    """Loss against the noise level."""
-    values, errors = measured.profile(name, layer)
-    count = sum(sigma <= top for sigma in measured.sigmas)
-    kept = [max(value, LEAST) for value in values[:count]]
-    return Series(label, tuple(measured.sigmas[:count]), tuple(kept), tuple(errors[:count]), family=family)
+    """Loss against the noise level, where there is any."""
+    points = zip(measured.sigmas, *measured.profile(name, layer), strict=True)
+    shown = [(sigma, value, error) for sigma, value, error in points if sigma <= top and value > LEAST]
+    x, y, error = zip(*shown, strict=True) if shown else ((), (), ())
+    return Series(label, x, y, error, family=family)
 
 
 def ridge_profiles(
