@@ -296,6 +296,15 @@ def test_bad_input_is_refused_in_a_sentence(call, sentence):
         call()
 
 
+@pytest.mark.parametrize(
+    "name", [name for name, entry in MODELS.items() if not entry.rotates and not name.startswith(("axial", "elsa"))]
+)
+def test_inputs_of_another_dimension_are_refused(name):
+    """Whether the model was loaded from the wrong file or the prompt is another one's."""
+    with pytest.raises(ValueError, match="made for inputs of dimension 3; these have dimension 4"):
+        make(name, d=3)(draw_prompt(d=4))
+
+
 def test_wrong_shapes_are_refused_without_run_time_type_checks():
     """A user has no jaxtyping hook: the classes' own checks must speak."""
     program = """

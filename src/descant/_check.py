@@ -36,6 +36,12 @@ def shape(name: str, value, expected: tuple[int, ...], why: str) -> None:
         raise ValueError(f"{name} has shape {value.shape}; expected {expected}, because {why}.")
 
 
+def inputs(made_for: int, given: int) -> None:
+    """Check that a model and what it is given agree on d."""
+    if made_for != given:
+        raise ValueError(f"the model is made for inputs of dimension {made_for}; these have dimension {given}.")
+
+
 def not_negative(name: str, value) -> None:
     """Check that every entry is finite and at least 0."""
     finite(name, value)

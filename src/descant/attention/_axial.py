@@ -82,7 +82,7 @@ class Axial(AbstractLinearTransformer):
 
     def update(self, parameters: PyTree[Array], gram: Float[Array, "e e"]) -> Float[Array, "e e"]:
         """sum_k P_k G Q_k, which takes products with small matrices only."""
-        across = self._across(gram.shape[0] - 1)
+        across = gram.shape[0] - 1 - self.axes
 
         def head(p_across, p_along, q_across, q_along):
             left = jnp.concatenate([p_across * gram[:across], p_along @ gram[across:]])
@@ -92,7 +92,7 @@ class Axial(AbstractLinearTransformer):
 
     def last_row(self, parameters: PyTree[Array], gram: Float[Array, "e e"]) -> Float[Array, " e"]:
         """The same for the last rows of the P_k."""
-        across = self._across(gram.shape[0] - 1)
+        across = gram.shape[0] - 1 - self.axes
 
         def head(p_along, q_across, q_along):
             row = p_along[-1] @ gram[across:]
@@ -103,7 +103,8 @@ class Axial(AbstractLinearTransformer):
 
     def dense(self, d: int) -> tuple[Float[Array, "L K e e"], Float[Array, "L K e e"]]:
         """The blocks, put into their places."""
-        across = self._across(d)
+        self.check_inputs(d)
+        across = d - self.axes
         identity = jnp.diag((jnp.arange(d + 1) < across).astype(self.p_across.dtype))
 
         def placed(factor, block):
@@ -113,8 +114,7 @@ class Axial(AbstractLinearTransformer):
         place = jax.vmap(jax.vmap(placed))
         return place(p_across, p_along), place(q_across, q_along)
 
-    def _across(self, d: int) -> int:
-        """How many inputs are not axes."""
+    def check_inputs(self, d: int) -> None:
+        """One input for each axis, at least."""
         if d < self.axes:
             raise ValueError(f"d is {d}; expected at least {self.axes}, one input for each axis.")
-        return d - self.axes

@@ -55,12 +55,17 @@ class AbstractLinearTransformer(AbstractLinearPredictor):
     def dense(self, d: int) -> tuple[Float[Array, "L K e e"], Float[Array, "L K e e"]]:
         """The matrices P and Q of every layer and head, written out."""
 
+    @abstractmethod
+    def check_inputs(self, d: int) -> None:
+        """Raise an error if the network can't read inputs of this dimension."""
+
     def weights(self, moments: Moments) -> Float[Array, " d"]:
         """The weight vector, at a cost that doesn't depend on n.
 
         All tokens of layer l are A_l e_i with A_{l+1} = B_l A_l, B_l = I + update(G_l), G_{l+1} = B_l G_l B_l^T. Only the
         last row of A_L = B_L ... B_1 is wanted: it is multiplied out from the left, a vector at a time.
         """
+        self.check_inputs(moments.d)
         gram = moments.gram
         identity = jnp.eye(moments.d + 1, dtype=gram.dtype)
         parameters = self.parameters()
@@ -146,9 +151,13 @@ class Full(AbstractLinearTransformer):
         p, q = parameters
         return (p[:, -1] @ gram).reshape(-1) @ q.reshape(-1, gram.shape[0])
 
+    def check_inputs(self, d: int) -> None:
+        """P and Q are made for one d."""
+        _check.inputs(self.p.shape[-1] - 1, d)
+
     def dense(self, d: int) -> tuple[Float[Array, "L K e e"], Float[Array, "L K e e"]]:
         """P and Q themselves."""
-        _check.shape("p", self.p, (*self.p.shape[:2], d + 1, d + 1), f"d = {d}")
+        self.check_inputs(d)
         p, q = self.parameters()
         return p, q
 
@@ -168,6 +177,9 @@ class AbstractDiagonal(AbstractLinearTransformer):
     @abstractmethod
     def omegas(self) -> Float[Array, "L 2 2"]:
         """[[w_xx, w_xy], [w_yx, w_yy]] of every layer (of the one set, if tied)."""
+
+    def check_inputs(self, d: int) -> None:
+        """Any d will do."""
 
     def parameters(self) -> PyTree[Array]:
         """The omegas of every layer."""

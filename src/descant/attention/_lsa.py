@@ -80,6 +80,7 @@ class LSA(AbstractLinearPredictor):
 
     def __call__(self, prompt: Prompt) -> Float[Array, ""]:
         """Predict; the context is read once, into its Gram matrix."""
+        _check.inputs(self.d, prompt.d)
         y_q = self.guess(prompt)
         query = jnp.append(prompt.x_query, y_q)
         gram = prompt.moments().gram
@@ -92,6 +93,7 @@ class LSA(AbstractLinearPredictor):
 
     def weights(self, moments: Moments) -> Float[Array, " d"]:
         """The weight vector, for a masked query and a guess that is linear in it."""
+        _check.inputs(self.d, moments.d)
         slope = self._slope()
         values = self.v @ moments.gram
         if self.normalized:

@@ -36,6 +36,7 @@ class MergedLTB(AbstractLinearPredictor):
 
     def weights(self, moments: Moments) -> Float[Array, " d"]:
         """skip + U^T (G / n) v."""
+        _check.inputs(self.skip.shape[0], moments.d)
         return self.skip + (self.v @ moments.gram) @ self.u / moments.n
 
     def gram_affine(self, d: int, n: int) -> GramAffine:

@@ -106,6 +106,7 @@ class SoftmaxTransformer(AbstractPredictor):
 
     def __call__(self, prompt: Prompt) -> Float[Array, ""]:
         """Predict at the query's position."""
+        _check.inputs(self.d, prompt.d)
         query = jnp.append(prompt.x_query, self.guess(prompt))
         tokens = jnp.concatenate([jnp.concatenate([prompt.x, prompt.y[:, None]], axis=1), query[None, :]])
         z = jax.vmap(self.embed)(tokens)
