@@ -113,8 +113,8 @@ def _full_level(model: Full, layers: int, task: LinearRegression) -> Level:
     template = _cut(model, layers)
 
     def starts(found: dict[str, Any], key: PRNGKeyArray) -> list[Any]:
-        # On a finite pool there is always some slope towards the rest of FULL: no push is needed. Random starts end far
-        # above, and screening on few contexts would overfit the one that is good.
+        # On a finite pool there is always some slope towards the rest of FULL: no push is needed. A single start, because
+        # screening on few contexts would overfit the one that is good.
         del key
         return [as_full(found[f"axial {layers}"], task.d)]
 

@@ -83,10 +83,9 @@ def weights_nearly_diagonal(lab: Lab) -> Evidence:
     poorest, share = min(zip((row[0] for row in rows), held, strict=True), key=lambda pair: pair[1])
     words = (
         f"DIAG's form alone holds {np.mean(held):.0%} of the squares on average, and of one matrix ({poorest}) {share:.0%}: the "
-        "parts of low rank are not faint, and it is with them that FULL gets below DIAG. They let one input direction mix "
-        "with the label.",
-        "Where FULL ends depends on where it starts: near an axial network, in which two directions are free, it stays, and "
-        "contexts held out gain nothing from its other weights.",
+        "parts of low rank are not faint. They let input directions mix with the label.",
+        "Where FULL ends depends on where it starts. Here that is an axial network, in which two directions are free, and "
+        "training stops where contexts held out gain no more.",
     )
     return Evidence(checks, (figure,), (table,), words)
 
