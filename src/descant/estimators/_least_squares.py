@@ -4,7 +4,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .._linalg import eigh, rank_tolerance, safe_reciprocal
-from .._predictor import AbstractLinearPredictor
+from .._predictor import AbstractLinearPredictor, Merged
 from ..tasks import Moments
 
 
@@ -14,6 +14,11 @@ class Zero(AbstractLinearPredictor):
     def weights(self, moments: Moments) -> Float[Array, " d"]:
         """The zero vector."""
         return jnp.zeros_like(moments.xy)
+
+    def gram_affine(self, d: int, n: int) -> Merged:
+        """Zeros."""
+        del n
+        return Merged(jnp.zeros(d), jnp.zeros((d, d + 1, d + 1)))
 
 
 class OLS(AbstractLinearPredictor):

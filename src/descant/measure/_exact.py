@@ -5,16 +5,14 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from .._predictor import AbstractPredictor
-from ..attention import merged_form
+from .._unknown import Unknown
 from ..estimators import (
     GD,
     OLS,
     AdaRidge,
-    AttendingGramAffine,
     Bayes,
     ConstRidge,
     GDBeta,
-    GramAffine,
     OracleRidge,
     PreconditionedGD,
     TunedRidge,
@@ -43,8 +41,7 @@ def exact_risk(predictor: AbstractPredictor, task: LinearRegression) -> float | 
 
 def _closed_form(predictor: AbstractPredictor, problem: Problem, task: LinearRegression) -> Array | float | None:
     """One line per kind of predictor; a kind that is not listed has no closed form."""
-    merged = merged_form(predictor, task.d, task.n)
-    match predictor if merged is None else merged:
+    match predictor:
         case Zero():
             return zero_risk(problem)
         case OLS():
@@ -55,10 +52,12 @@ def _closed_form(predictor: AbstractPredictor, problem: Problem, task: LinearReg
             return gd_beta_risk(problem, jnp.zeros(problem.d), gamma)
         case GDBeta(beta=beta, gamma=gamma):
             return gd_beta_risk(problem, beta, gamma)
-        case GramAffine(offset=offset, tensor=tensor):
-            return gram_risk(problem, offset, tensor)
-        case AttendingGramAffine(masked=GramAffine(offset=offset, tensor=tensor)):
-            return attending_risk(problem, offset, tensor)
+    try:
+        offset, tensor, query_masked = predictor.gram_affine(task.d, task.n)
+        return (gram_risk if query_masked else attending_risk)(problem, offset, tensor)
+    except Unknown:
+        pass
+    match predictor:
         case _ if _is_posterior_mean_without_noise(predictor, task):
             return noiseless_oracle_risk(problem)
     return None

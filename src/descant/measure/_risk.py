@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
-from .._predictor import AbstractLinearPredictor, AbstractPredictor, in_moment_space
+from .._predictor import AbstractPredictor
 from .._sampling import CHUNK, mean_over_keys
 from ..estimators import OracleRidge
 from ..tasks import LinearRegression
@@ -70,7 +70,7 @@ def risk(
         return Risk(exact, 0.0, "exact", exact - estimate.value, estimate.standard_error)
     if method == "exact":
         raise ValueError(f"{_name(predictor)} has no closed form on this task; ask for method auto, moments or tokens.")
-    if method != "tokens" and in_moment_space(predictor):
+    if method != "tokens" and predictor.linear:
         return moment_risks([predictor], task, samples=samples, key=key)[0]
     if method == "moments":
         raise ValueError(f"{_name(predictor)} is not linear in the query; ask for method auto, exact or tokens.")
@@ -78,7 +78,7 @@ def risk(
 
 
 def moment_risks(
-    predictors: Sequence[AbstractLinearPredictor], task: LinearRegression, *, samples: int, key: PRNGKeyArray
+    predictors: Sequence[AbstractPredictor], task: LinearRegression, *, samples: int, key: PRNGKeyArray
 ) -> list[Risk]:
     """Risks of several predictors on the same sampled Gram matrices, in one program."""
     # Short contexts and other than Gaussian inputs are drawn as tokens even here.
@@ -112,7 +112,7 @@ def _name(predictor: AbstractPredictor) -> str:
 
 
 def _moment_errors(
-    subject: tuple[tuple[AbstractLinearPredictor, ...], LinearRegression], key: PRNGKeyArray
+    subject: tuple[tuple[AbstractPredictor, ...], LinearRegression], key: PRNGKeyArray
 ) -> Float[Array, "p 2"]:
     """Risk and adjusted risk of each predictor on one context, given the context and its noise level."""
     predictors, task = subject

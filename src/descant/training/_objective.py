@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
-from .._predictor import AbstractLinearPredictor, AbstractPredictor, in_moment_space
+from .._predictor import AbstractPredictor
 from .._random import normals
 from ..tasks import LinearRegression, Moments, Prompt
 
@@ -28,7 +28,7 @@ OBJECTIVES: tuple[str, ...] = get_args(Objective)
 def check_objective(objective: str, model: AbstractPredictor) -> None:
     """Refuse an objective that needs a weight vector for a model that has none."""
     _check.one_of("objective", objective, OBJECTIVES)
-    if objective != "query" and not in_moment_space(model):
+    if objective != "query" and not model.linear:
         raise ValueError(
             f"objective is {objective!r}, but {type(model).__name__} is not linear in the query; use the query objective."
         )
@@ -53,7 +53,6 @@ def sample_loss(
     """The objective on one fresh context."""
     if objective == "query":
         return _query_loss(model, task.sample(key=key))
-    assert isinstance(model, AbstractLinearPredictor)
     moments = task.sample_moments(key=key)
     return task.error_norm(model.weights(moments) - target(objective, task, moments))
 

@@ -16,8 +16,7 @@ from scipy.optimize import minimize
 
 from .. import _check
 from .._predictor import AbstractPredictor
-from ..attention import merged_form
-from ..estimators import AttendingGramAffine, GramAffine
+from .._unknown import Unknown
 from ..tasks import GaussianInputs, LinearRegression
 from ..theory import Problem, attending_risk, gram_risk
 from ._flat import flatten, rebuild
@@ -33,20 +32,23 @@ CONTEXTS = 65_536
 
 def has_population_risk(model: AbstractPredictor, task: LinearRegression) -> bool:
     """Whether the model's risk is a polynomial in its weights that is known, exactly or from one pass over contexts."""
-    form = merged_form(model, task.d, task.n)
-    return isinstance(form, GramAffine) or (form is not None and isinstance(task.inputs, GaussianInputs))
+    try:
+        return model.gram_affine(task.d, task.n).query_masked or isinstance(task.inputs, GaussianInputs)
+    except Unknown:
+        return False
 
 
 def population_risk(model: Any, problem: Problem | SampledMoments, d: int, n: int) -> Float[Array, ""]:
     """The risk, differentiable in the model's weights; exact for a `Problem`, a mean over contexts otherwise."""
-    match merged_form(model, d, n), problem:
-        case GramAffine(offset=offset, tensor=tensor), SampledMoments():
+    offset, tensor, query_masked = model.gram_affine(d, n)
+    match query_masked, problem:
+        case True, SampledMoments():
             return problem.risk(offset, tensor)
-        case GramAffine(offset=offset, tensor=tensor), Problem():
+        case True, Problem():
             return gram_risk(problem, offset, tensor)
-        case AttendingGramAffine(masked=GramAffine(offset=offset, tensor=tensor)), Problem():
+        case False, Problem():
             return attending_risk(problem, offset, tensor)
-    raise ValueError(f"a {type(model).__name__} is no affine function of the Gram matrix; its exact risk is not known.")
+    raise Unknown("the risk of a layer whose query attends takes sixth moments of the inputs, which are not sampled")
 
 
 class PopulationTrainer:

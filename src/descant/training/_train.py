@@ -9,7 +9,7 @@ import jax
 from jaxtyping import PRNGKeyArray
 
 from .. import _check
-from .._predictor import AbstractPredictor, in_moment_space
+from .._predictor import AbstractPredictor
 from ..measure import Risk, risk
 from ..tasks import GaussianInputs, LinearRegression
 from ._adam import AdamTrainer
@@ -46,7 +46,7 @@ def choose(model: AbstractPredictor, task: LinearRegression, solver: str = "auto
     """The solver and objective that `train` would use."""
     _check.one_of("solver", solver, SOLVERS)
     _check.one_of("objective", objective, ("auto", *OBJECTIVES))
-    linear = in_moment_space(model)
+    linear = model.linear
     size = sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(model, eqx.is_inexact_array)))
     reason = "as asked"
     if solver == "auto":
