@@ -153,9 +153,10 @@ def _figure(lab: Lab, gaps: list[float]) -> Figure:
         risks = []
         for n in SIMULATED:
             task = isotropic(4, n, mean, 1.0)
-            gamma = optimal_gamma(Problem.of(task), task.prior.mean)
+            problem = Problem.of(task)
+            gamma = optimal_gamma(problem, problem.mean)
             key = lab.key(f"curve {mean} {n}")
-            risks.append(sampled_risks([GDBeta(task.prior.mean, gamma)], task, samples=SAMPLES, key=key))
+            risks.append(sampled_risks([GDBeta(problem.mean, gamma)], task, samples=SAMPLES, key=key))
         series.append(
             Series(
                 f"simulated, prior mean {mean:g}",

@@ -138,9 +138,10 @@ def mean_learnability(lab: Lab) -> Evidence:
         max(times[d, n, size][0] for size in SIZES) / min(times[d, n, size][0] for size in SIZES) for d, n in stated
     ]
     example = isotropic(3, 5, 2.0 / 3**0.5)
-    mean = np.asarray(example.prior.mean) / 2.0
+    problem = Problem.of(example)
+    mean = np.asarray(problem.mean) / 2.0
     gamma = 0.3 * np.eye(3) + 0.4 * np.outer(mean, mean)
-    polynomial = float(gd_beta_risk(Problem.of(example), 0.5 * jax.numpy.asarray(mean), jax.numpy.asarray(gamma)))
+    polynomial = float(gd_beta_risk(problem, 0.5 * jax.numpy.asarray(mean), jax.numpy.asarray(gamma)))
     lab.tell("tasks", 0.3)
     with threadpool_limits(1, "blas"):
         needed = lab.keep("tasks", lambda: {f"{d} {n}": tasks_needed(d, n, rng) for d in DIMENSIONS for n in LENGTHS})

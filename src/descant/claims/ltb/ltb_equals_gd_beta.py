@@ -27,7 +27,8 @@ def _tasks(lab: Lab) -> dict[str, LinearRegression]:
 
 def optimal_gd_beta(task: LinearRegression) -> GDBeta:
     """The minimiser of Theorem 5.2."""
-    return GDBeta(task.prior.mean, optimal_gamma(Problem.of(task), task.prior.mean))
+    problem = Problem.of(task)
+    return GDBeta(problem.mean, optimal_gamma(problem, problem.mean))
 
 
 def minimised(task: LinearRegression, lab: Lab, name: str) -> dict:
