@@ -5,8 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from descant._linalg import eigh, psd_root
-
-from .problems import random_covariance
+from tests.support.problems import random_covariance
 
 
 def _batch(count: int, d: int = 6) -> jnp.ndarray:
