@@ -7,7 +7,7 @@ import pytest
 
 
 def quick(cases: Iterable[Any], *chosen: Any) -> list[Any]:
-    """The chosen cases, or the first if none is; the others are marked slow and run with DESCANT_TEST_ALL=1."""
+    """The chosen cases, or the first if none is; the others are marked slow: `pytest -m slow` runs them."""
     cases = list(cases)
     chosen = chosen or (cases[0],)
     missing = [case for case in chosen if case not in cases]
