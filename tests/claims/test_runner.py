@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import ROOT
 from tests.support.fake_claims import PARTS
 
 PARENT_SEEN_MISSING_S = 5.0
@@ -21,7 +22,6 @@ COMMAND = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from descant.cli import main
-from tests.support import ROOT
 main()
 """
 
