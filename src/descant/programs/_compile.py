@@ -19,9 +19,9 @@ def compile_program(
 ) -> CompiledProgram:
     """Compile a program to extended linear self-attention.
 
-    **Arguments:** `program` is a `Program`, the name of one in the library, or the path of a file, which is parsed and never
-    executed. `settings`, also by name, binds sizes and scalars: `n=20, d=5, T=10`. `hoist` takes out of loops what
-    they do not change.
+    **Arguments:** `program` is a `Program`, the name of one in the library, or the path of a file, which is parsed and
+    never executed. `settings`, also by name, binds sizes and scalars: `n=20, d=5, T=10`. `hoist` takes out of loops
+    what they do not change.
 
     **Returns:** a `CompiledProgram`.
 

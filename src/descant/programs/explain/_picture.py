@@ -1,7 +1,7 @@
 """The picture of a compiled program: H between the blocks, and beside each arrow what the heads do.
 
-Top to bottom in time. Columns of H are drawn where they are; a value keeps its colour wherever it goes, so that a person
-can follow it with the eye.
+Top to bottom in time. Columns of H are drawn where they are; a value keeps its colour wherever it goes, so that a
+person can follow it with the eye.
 """
 
 from collections.abc import Iterator
@@ -64,8 +64,8 @@ class _Picture:
         body = "\n".join(self.canvas.shapes)
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height:.0f}" width="{width}" '
-            f'height="{height:.0f}" font-family="ui-sans-serif, system-ui, Helvetica, Arial, sans-serif" fill="#1c2430">\n'
-            f'<rect width="100%" height="100%" fill="#ffffff"/>\n{body}\n</svg>\n'
+            f'height="{height:.0f}" font-family="ui-sans-serif, system-ui, Helvetica, Arial, sans-serif" '
+            f'fill="#1c2430">\n<rect width="100%" height="100%" fill="#ffffff"/>\n{body}\n</svg>\n'
         )
 
     def _title(self) -> None:
@@ -179,8 +179,8 @@ class _Picture:
             ends[row : row + 1] = [at + length / 2]
             y = top + self.height + 17 + 18 * row
             canvas.shapes.append(
-                f'<path d="M {x + width / 2:.1f} {top + min(height, self.height) - 4:.1f} V {y - 12:.1f}" stroke="#5b6675" '
-                'stroke-width="1" fill="none"/>'
+                f'<path d="M {x + width / 2:.1f} {top + min(height, self.height) - 4:.1f} V {y - 12:.1f}" '
+                'stroke="#5b6675" stroke-width="1" fill="none"/>'
             )
             canvas.text(at, y, escape(words), anchor="middle")
         return len(ends)

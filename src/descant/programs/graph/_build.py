@@ -9,7 +9,8 @@ from ..language import Body, Constant, Instruction, Traced
 from ._graph import Graph, Loop, Node
 from ._words import Ref, Shape, Sum, Word, identity_multiple, joined, total, with_constants
 
-# Words longer than this become nodes of their own: choosing the order of a product takes the fourth power of its length.
+# Words longer than this become nodes of their own:
+# choosing the order of a product takes the fourth power of its length.
 LONGEST_WORD = 9
 # How many words two sums may have when they are multiplied out.
 MOST_WORDS = 12
@@ -20,8 +21,8 @@ LONGEST_SUM = 5
 def build(traced: Traced, *, expand: bool) -> Graph:
     """The graph of a program.
 
-    With `expand`, small sums in loops are multiplied out, X^T (X w - y) to X^T X w - X^T y, so that what the loop does not
-    change can be taken out of it; without, a factor that is a sum stays one value.
+    With `expand`, small sums in loops are multiplied out, X^T (X w - y) to X^T X w - X^T y, so that what the loop does
+    not change can be taken out of it; without, a factor that is a sum stays one value.
     """
     return _Builder(expand).build(traced)
 
@@ -109,8 +110,8 @@ class _Builder:
             return _between(shape, _array(left), right, None)
         if all(isinstance(word[0], Constant) and len(word) == 1 for word in right.words):
             return _between(shape, None, left, _array(right))
-        # c I in a factor is a multiple of the other one: not a part of the product. But a factor that changes in fewer loops
-        # than the other stays whole, because it will be stored before the loop as it is.
+        # c I in a factor is a multiple of the other one: not a part of the product. But a factor that changes in fewer
+        # loops than the other stays whole, because it will be stored before the loop as it is.
         depths = self.graph.depth(left), self.graph.depth(right)
         left, first = _without_identity(left) if depths[0] >= depths[1] else (left, 0.0)
         right, second = _without_identity(right) if depths[1] >= depths[0] else (right, 0.0)
@@ -124,8 +125,8 @@ class _Builder:
 
     def _multiplied(self, left: Sum, right: Sum) -> Iterable[tuple[Word, float]]:
         longest = max(len(w) for w in left.words) + max(len(w) for w in right.words)
-        # Only a factor that a loop changes is multiplied out, with one that it does not change. Multiplying out everything would
-        # turn stable recurrences into powers of matrices.
+        # Only a factor that a loop changes is multiplied out, with one that it does not change. Multiplying out
+        # everything would turn stable recurrences into powers of matrices.
         depths = self.graph.depth(left), self.graph.depth(right)
         small = len(left.words) * len(right.words) <= MOST_WORDS and longest <= LONGEST_WORD
         expand = self.expand and small

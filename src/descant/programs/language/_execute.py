@@ -1,4 +1,4 @@
-"""The text's own front end: walks a checked syntax tree on symbolic matrices. Nothing is handed to Python to execute."""
+"""The text's own front end: walks a checked syntax tree on symbolic matrices. Python is handed nothing to execute."""
 
 import ast
 from collections.abc import Iterator

@@ -64,7 +64,8 @@ class Traced:
         if array.shape != each.shape:
             column = " A vector is a matrix with one column." if array.ndim == 1 else ""
             raise ValueError(
-                f"{each.name} has shape {array.shape}; expected {each.shape}, for which {self.name} was compiled.{column}"
+                f"{each.name} has shape {array.shape}; expected {each.shape}, "
+                f"for which {self.name} was compiled.{column}"
             )
         return array.astype(float)
 

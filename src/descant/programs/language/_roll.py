@@ -1,8 +1,8 @@
 """Loops whose iterations all do the same become repeats; the others stay written out.
 
-All iterations were recorded. Each operand of an iteration is made inside it, or is the same value every time, or is what one
-of the program's names held when that iteration began. If every operand of every iteration fits one of the three in
-the same way, the loop is a repeat, whatever Python code produced it.
+All iterations were recorded. Each operand of an iteration is made inside it, or is the same value every time, or is
+what one of the program's names held when that iteration began. If every operand of every iteration fits one of the
+three in the same way, the loop is a repeat, whatever Python code produced it.
 """
 
 from bisect import bisect_left

@@ -1,4 +1,6 @@
-"""The primitives of extended linear self-attention as single heads, by explicit weights (Hagiwara 2025, Properties 1 to 4).
+"""The primitives of extended linear self-attention as single heads, by explicit weights.
+
+These are Properties 1 to 4 of Hagiwara (2025).
 
 Each knows what must be true of H for its result to be exact, and says so: `conditions(h)` reports, calling it checks.
 """
