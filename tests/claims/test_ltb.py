@@ -117,7 +117,8 @@ TRAINED = [
         verdict="undecided",
         smaller={f"{HOME}._blocks.SMALL": Setting("tiny", 2, 4, 8, 1, 2, 100, 32, 3e-3, "cosine", 4096, chunk=10)},
     ),
-    # The claim on digits needs its whole size to be more than noise: it was tried by hand, with one model under two names.
+    # The claim on digits needs its whole size to be more than noise: it was tried by hand,
+    # with one model under two names.
 ]
 
 

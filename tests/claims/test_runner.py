@@ -1,4 +1,4 @@
-"""Claims are judged in processes of their own: whatever happens to one of them, the rest goes on, and nothing is done twice."""
+"""Claims are judged in processes of their own: whatever happens to one, the rest goes on; nothing is done twice."""
 
 import json
 import os

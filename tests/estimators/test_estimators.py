@@ -83,7 +83,7 @@ def test_oracle_ridge_towards_a_general_prior(keys):
 
 
 def test_bayesian_ridge_agrees_given_its_own_precisions(keys):
-    """scikit-learn's BayesianRidge fits noise and prior precision; with these in our prior, its mean is our posterior mean."""
+    """scikit-learn's BayesianRidge fits noise and prior precision; with these in our prior, its mean is ours."""
     prompt = _prompt(keys(), d=4, n=60)
     fitted = BayesianRidge(fit_intercept=False, tol=1e-10, max_iter=5000).fit(prompt.x, prompt.y)
     noise, scale = fitted.alpha_**-0.5, fitted.lambda_**-0.5

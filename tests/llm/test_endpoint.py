@@ -1,4 +1,4 @@
-"""The endpoint's client against a real server process, in all its moods; nothing that was answered is lost or asked again."""
+"""The endpoint's client against a real server process, in all its moods; no answer is lost or asked for again."""
 
 import json
 import subprocess

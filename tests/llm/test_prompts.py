@@ -1,4 +1,4 @@
-"""Prompts are what they should be, letter for letter; no label of a query is in one, but for the guess that is the label."""
+"""Prompts are what they should be, letter for letter; no query's label is in one, but for the guess that is it."""
 
 from dataclasses import replace
 
@@ -51,7 +51,8 @@ GOLDEN = {
     ),
     ("lines", True): (
         "How similar are the two sentences, from 0 (unrelated) to 5 (the same meaning)?\n\n"
-        "Sentence 1: A plane is taking off.\nSentence 2: An air plane is taking off.\nInitial guess: 4.6\nScore: 5.0\n\n"
+        "Sentence 1: A plane is taking off.\nSentence 2: An air plane is taking off.\nInitial guess: 4.6\n"
+        "Score: 5.0\n\n"
         "Sentence 1: A man {plays}.\nSentence 2: A man eats.\nInitial guess: 1.2\nScore: 0.8\n\n"
         "Sentence 1: A girl is styling her hair.\nSentence 2: A girl is brushing her hair.\nInitial guess: 2.5\nScore: "
     ),

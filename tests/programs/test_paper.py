@@ -104,7 +104,7 @@ def test_ridge_is_gradient_descent(name, n, d, keys):
 
 
 def test_the_hand_counts():
-    """Two blocks of two heads per iteration, in an H of (n + d) x (d + 4), or x (3 d + 4) with eta and lambda inside."""
+    """Two blocks of two heads per iteration, in an H of (n + d) x (d + 4), or (3 d + 4) with eta and lambda inside."""
     x, y, query = jnp.ones((6, 3)), jnp.ones(6), jnp.ones(3)
     lean = paper.ridge_as_elsa(x, y, query, eta=0.1, lam=0.1, steps=5)
     full = paper.ridge_as_elsa(x, y, query, eta=0.1, lam=0.1, steps=5, in_weights=False)

@@ -15,8 +15,8 @@ from descant.claims import Evidence, Lab, find
 class Planted:
     """Replace `target` ("descant.claims.ltb.gap.gap_bound", where the experiment looks it up) by `broken(original)`.
 
-    `smaller` replaces constants of the experiment by cheaper ones, so that the test is fast; the untouched experiment must give
-    `verdict` with them too.
+    `smaller` replaces constants of the experiment by cheaper ones, so that the test is fast; the untouched experiment
+    must give `verdict` with them too.
     """
 
     claim: str

@@ -1,4 +1,4 @@
-"""Random programs through the compiler, in an interpreter of its own: type checks of every call would take most of the time.
+"""Random programs through the compiler, in an interpreter of its own: type checks would take most of the time.
 
 python -m tests.support.fuzz_worker valid|invalid SEED EXAMPLES
 """
@@ -20,8 +20,8 @@ from tests.support.program_texts import Shaken, Written, by_numpy, spoilt, write
 TOLERANCE = 1e-10
 # Beyond this, cubic growth over a few loops leaves float64; such programs are not compared.
 LARGEST = 1e60
-# Nor are programs whose results are made of rounding, such as powers of X - X.T for a symmetric X: where NumPy with its products
-# rounded in another way gives another result, there is nothing to compare with.
+# Nor are programs whose results are made of rounding, such as powers of X - X.T for a symmetric X: where NumPy with its
+# products rounded in another way gives another result, there is nothing to compare with.
 CONDITIONED = 1e-12
 
 tally = {"compiled": 0, "rejected": 0, "too large": 0, "rounding": 0, "ways": 0, "worst": 0.0}

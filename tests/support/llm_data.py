@@ -1,4 +1,4 @@
-"""A small benchmark of the STS benchmark's form, and an encoder for it: pairs that share more words have higher scores."""
+"""A small benchmark in the form of STS, and an encoder for it: pairs that share more words have higher scores."""
 
 import csv
 import hashlib

@@ -19,7 +19,7 @@ def made_up(
     noise_without: float = 0.3,
     queries: int = QUERIES,
 ) -> Results:
-    """A model that copies so much of a guess and knows so much of the label; `without` is what it knows with no guess."""
+    """A model that copies so much of a guess and knows so much of the label (`without`: with no guess)."""
     random = np.random.default_rng(11)
     gold = np.repeat(random.uniform(0, 5, (queries, 1)), SEEDS, axis=1)
 

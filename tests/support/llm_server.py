@@ -2,8 +2,8 @@
 
     python -m tests.support.llm_server FOLDER [--smollm2]
 
-It writes its port into FOLDER/port, a line per request into FOLDER/requests.jsonl, and reads FOLDER/script.json before each
-request: what to do with requests by their number, such as {"0": "429", "1": "silence"}, or "all" for every one.
+It writes its port into FOLDER/port, a line per request into FOLDER/requests.jsonl, and reads FOLDER/script.json before
+each request: what to do with requests by their number, such as {"0": "429", "1": "silence"}, or "all" for every one.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Invented claims with everything a page can have in it, for the tests of the report. None of the numbers mean anything."""
+"""Invented claims with everything a page can have in it, for the tests of the report. The numbers mean nothing."""
 
 import math
 
@@ -195,11 +195,14 @@ def claim(id: str, paper: str, title: str, **more) -> Claim:
 
     given = {
         "where": "Theorem 3.2 and Figure 4",
-        "statement": r"""The least risk of one head is $\psi d\,(d+1+k)/(n+d+1+k)$ with $k = \sigma^2/\psi$, for all $n$, $d$:
-$$\min_{P,Q} R(P, Q) = \operatorname{tr}(\Psi\Lambda) - \operatorname{tr}\bigl((\Psi\Lambda)^2 (\tfrac{n+1}{n}\Lambda + \tfrac1n
-\operatorname{tr}(\Lambda) I)^{-1}\bigr) + \sum_{i=1}^{d} \frac{\lambda_i \psi_i}{1 + n \lambda_i \psi_i/\sigma^2} + O(1/n)$$""",
+        "statement": r"""The least risk of one head is $\psi d\,(d+1+k)/(n+d+1+k)$ with $k = \sigma^2/\psi$,
+for all $n$, $d$:
+$$\min_{P,Q} R(P, Q) = \operatorname{tr}(\Psi\Lambda) - \operatorname{tr}\bigl((\Psi\Lambda)^2
+(\tfrac{n+1}{n}\Lambda + \tfrac1n \operatorname{tr}(\Lambda) I)^{-1}\bigr)
++ \sum_{i=1}^{d} \frac{\lambda_i \psi_i}{1 + n \lambda_i \psi_i/\sigma^2} + O(1/n)$$""",
         "refuted_by": "A prior, a size or a number of heads for which the two differ by more than rounding.",
-        "method": "The risk is an exact polynomial; its minimum is found by *descent* from many starts.\n\n- one\n- two `code`",
+        "method": "The risk is an exact polynomial; its minimum is found by *descent* from many starts.\n\n"
+        "- one\n- two `code`",
         "budgets": {"quick": "sizes up to 10", "full": "sizes up to 100, with ten seeds"},
         "seconds": 10.0,
     }
@@ -274,7 +277,8 @@ def judgements() -> dict[str, Judgement]:
             "undecided",
             3.0,
             None,
-            'Traceback (most recent call last):\n  File "elsa.py", line 3\nValueError: n is 0; expected more </script>.',
+            'Traceback (most recent call last):\n  File "elsa.py", line 3\n'
+            "ValueError: n is 0; expected more </script>.",
             {},
         ),
         judged("guess-flat", Evidence((passing(),), (flat(), flat()))),

@@ -41,7 +41,13 @@ def under_way(folder: Path, toy: Toy, step: int) -> Run:
     return run
 
 
-HOLD = "import fcntl,sys,time; f=open(sys.argv[1],'a'); fcntl.flock(f,fcntl.LOCK_EX); print('.',flush=True); time.sleep(60)"
+HOLD = """
+import fcntl, sys, time
+file = open(sys.argv[1], "a")
+fcntl.flock(file, fcntl.LOCK_EX)
+print(".", flush=True)
+time.sleep(60)
+"""
 
 
 @contextlib.contextmanager

@@ -1,8 +1,9 @@
 """A small training for the tests of runs, and processes that train it and are killed.
 
-As a program: `python runs_worker.py FOLDER STEPS kills COUNT SEED` trains in FOLDER in processes that are killed (SIGKILL) at
-random moments, COUNT times, and then in one that isn't. `... operations` kills at every single operation on the disk, one
-process per operation. Processes are forked from one that has imported everything, which makes a kill cheap.
+As a program: `python runs_worker.py FOLDER STEPS kills COUNT SEED` trains in FOLDER in processes that are killed
+(SIGKILL) at random moments, COUNT times, and then in one that isn't. `... operations` kills at every single operation
+on the disk, one process per operation. Processes are forked from one that has imported everything, which makes a kill
+cheap.
 """
 
 import json

@@ -60,7 +60,7 @@ def test_categorical_noise_is_the_exact_sum(seed, keys):
 
 
 def reference_mean(task: LinearRegression, moments) -> np.ndarray:
-    """The mixture's mean by brute force: Gauss-Legendre on 400 panels wherever the density is above e^-60 of its peak."""
+    """The mixture's mean by brute force: Gauss-Legendre on 400 panels where the density is above e^-60 of its peak."""
     assert isinstance(task.noise, UniformNoise)
     high = float(task.noise.high)
     spectrum = jax.tree.map(np.asarray, Spectrum.of(task.prior, moments))

@@ -131,7 +131,7 @@ def test_eval_of_what_is_no_run(tmp_path, capsys):
 
 @pytest.mark.slow
 def test_a_killed_command_goes_on_to_the_same_bits(tmp_path):
-    """SIGKILL the real command while it trains, as often as it takes; then its files are those of an undisturbed run."""
+    """SIGKILL the real command while it trains, as often as it takes; its files are those of an undisturbed run."""
 
     def start(folder):
         arguments = ["train", "gd++", "--layers", "2", "--d", "3", "--n", "8", "--noise", "0.5", "--solver", "adam"]
