@@ -2,7 +2,7 @@
 
 import pytest
 
-from descant.programs.studies import CONDITIONS, LARGEST_ERROR, SETTINGS, convergence, input_format, row, table
+from descant.programs.studies import CONDITIONS, LARGEST_ERROR, SETTINGS, convergence, entry, input_format, table
 from tests.support import ROOT
 
 PAGE = ROOT / "docs" / "programs.md"
@@ -37,4 +37,4 @@ def test_the_table_is_what_the_compiler_does():
     "name", [each if each == "ridge" else pytest.param(each, marks=pytest.mark.slow) for each in SETTINGS]
 )
 def test_errors_are_as_the_table_says(name):
-    assert row(name).error < LARGEST_ERROR
+    assert entry(name).error < LARGEST_ERROR

@@ -137,26 +137,26 @@ class _Picture:
         for line, words in enumerate(texts, 1):
             canvas.text(TEXT_LEFT + 68, y + LINE * line, escape(words), size=15)
 
-    def _state(self, places: list[Rectangle], label: str) -> None:
+    def _state(self, rectangles: list[Rectangle], label: str) -> None:
         canvas, description = self.canvas, self.description
         if label:
             canvas.text(MARGIN, canvas.y + 12, label, size=13, style=' fill="#566070"')
             canvas.y += 20
         top = canvas.y
         canvas.box(MARGIN, top, STATE_WIDTH, self.height, 'fill="#ffffff" stroke="#3d4a5c" stroke-width="1.5"')
-        for each in places:
+        for each in rectangles:
             x, width = MARGIN + each.column * self.column, each.width * self.column
             height = self.height * each.rows / description.rows
             colour = self._colour(each.name)
             canvas.box(x + 0.8, top + 0.8, width - 1.6, height - 1.6, f'fill="{colour}" stroke="#5b6675"')
-        rows = self._names(places, top)
+        rows = self._names(rectangles, top)
         canvas.y = top + self.height + (18 * rows + 6 if rows else 0) + 8
 
-    def _names(self, places: list[Rectangle], top: float) -> int:
+    def _names(self, rectangles: list[Rectangle], top: float) -> int:
         """Names inside where they fit; otherwise below, with a thin lead. The number of lines below."""
         canvas = self.canvas
         ends: list[float] = []
-        for each in sorted(places, key=lambda each: each.column):
+        for each in sorted(rectangles, key=lambda each: each.column):
             x, width = MARGIN + each.column * self.column, each.width * self.column
             height = self.height * each.rows / self.description.rows
             size = f"{each.rows} × {each.width}"

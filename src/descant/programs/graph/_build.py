@@ -42,7 +42,7 @@ class _Builder:
     def _body(self, body: Body, parameters: list[Sum], depth: int) -> list[Sum]:
         values: list = []
         for instruction in body.instructions:
-            operands = [values[place] for place in instruction.operands]
+            operands = [values[address] for address in instruction.operands]
             if instruction.op == "repeat":
                 values.append(self._loop(instruction, operands, depth))
                 continue
@@ -52,7 +52,7 @@ class _Builder:
             if len(value.words) > LONGEST_SUM:
                 value = Sum(value.shape, {self.graph.node_of(value): 1.0})
             values.append(value)
-        return [values[place] for place in body.results]
+        return [values[address] for address in body.results]
 
     def _apply(self, instruction: Instruction, operands: list) -> Sum:
         shape, attribute = instruction.shape, instruction.attribute
@@ -89,7 +89,7 @@ class _Builder:
             graph.add(Node("carried", start.shape, depth + 1, name))
             for start, name in zip(starts, repeat.names, strict=True)
         ]
-        parameters = [self._reference(place, graph.nodes[place].shape) for place in carried]
+        parameters = [self._reference(node, graph.nodes[node].shape) for node in carried]
         before = len(graph.loops)
         nexts = self._body(repeat.body, parameters + outside, depth + 1)
         number = len(graph.loops)
@@ -97,12 +97,12 @@ class _Builder:
             if inner.parent is None:
                 inner.parent = number
         results = []
-        for index, (place, name) in enumerate(zip(carried, repeat.names, strict=True)):
-            shape = graph.nodes[place].shape
-            graph.nodes[place] = replace(graph.nodes[place], loop=number, index=index)
+        for index, (node, name) in enumerate(zip(carried, repeat.names, strict=True)):
+            shape = graph.nodes[node].shape
+            graph.nodes[node] = replace(graph.nodes[node], loop=number, index=index)
             results.append(graph.add(Node("result", shape, depth, name, loop=number, index=index)))
         graph.loops.append(Loop(repeat.count, depth + 1, carried, starts, nexts, results))
-        return [self._reference(place, graph.nodes[place].shape) for place in results]
+        return [self._reference(node, graph.nodes[node].shape) for node in results]
 
     def _product(self, left: Sum, right: Sum) -> Sum:
         shape = (left.shape[0], right.shape[1])
@@ -150,14 +150,16 @@ class _Builder:
         parts, start = [], 0
         for operand in operands:
             size = operand.shape[1 if side_by_side else 0]
-            place = np.eye(shape[1 if side_by_side else 0])[start : start + size]
+            selection = np.eye(shape[1 if side_by_side else 0])[start : start + size]
             start += size
-            placed = _between(shape, None if side_by_side else place.T, operand, place if side_by_side else None)
+            placed = _between(
+                shape, None if side_by_side else selection.T, operand, selection if side_by_side else None
+            )
             parts += placed.words.items()
         return total(shape, parts)
 
-    def _reference(self, place: int, shape: Shape) -> Sum:
-        return Sum(shape, {(Ref(place),): 1.0})
+    def _reference(self, node: int, shape: Shape) -> Sum:
+        return Sum(shape, {(Ref(node),): 1.0})
 
     def _name(self, value: Sum, name: str | None) -> None:
         """Remember what the program calls a value, for people to read."""

@@ -1,4 +1,4 @@
-"""The second level: every value is a sum of words, and a word is a product of atoms.
+"""The graph's values: every value is a sum of words, and a word is a product of atoms.
 
 An atom is a constant matrix, or a reference to a node, as it is or transposed. Linear operations (sums, multiples,
 transposes, slices, stacking, products with constants) only rewrite words; nothing has to be computed for them.

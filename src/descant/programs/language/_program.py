@@ -129,14 +129,14 @@ class Program:
                 raise ProgramError(f"{self.name} returns something that is no matrix", "return matrices only")
         if not values:
             raise ProgramError(f"{self.name} returns nothing", "end it with `return w`")
-        return [value.place for value in values]
+        return [value.address for value in values]
 
     def _name_values(self, trace: Trace) -> None:
         spans, _ = self.front_end.names()
-        for place, instruction in enumerate(trace.instructions):
+        for address, instruction in enumerate(trace.instructions):
             name = instruction.attribute if instruction.op == "input" else spans.get(instruction.position)  # type: ignore
             if name is not None:
-                trace.instructions[place] = replace(instruction, name=name)
+                trace.instructions[address] = replace(instruction, name=name)
 
     def _output_names(self, count: int) -> tuple[str, ...]:
         _, names = self.front_end.names()

@@ -17,7 +17,7 @@ from ...attention import ELSABlock
 
 @dataclass(frozen=True)
 class Part:
-    """A block of H: rows from `top`, columns from `left`."""
+    """A rectangle of H: rows from `top`, columns from `left`."""
 
     top: int
     left: int

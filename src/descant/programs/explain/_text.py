@@ -17,9 +17,9 @@ def in_words(compiled: CompiledProgram) -> str:
         f"{sizes.distinct_blocks} of the blocks are different, with {sizes.parameters} parameters, {sizes.nonzeros} of "
         "them not zero.",
         "",
-        f"in:  {_places([each for each in description.inputs if each.column >= 0])}",
+        f"in:  {_listed([each for each in description.inputs if each.column >= 0])}",
         *_layers(compiled.network.blocks, iter(enumerate(description.blocks, 1)), ""),
-        f"out: {_places(list(description.outputs))}",
+        f"out: {_listed(list(description.outputs))}",
     ]
     return "\n".join(lines)
 
@@ -36,14 +36,14 @@ def _layers(layers: tuple[ELSABlock | Repeated, ...], texts: Iterator[tuple[int,
         for index, head in enumerate(block.heads, 1):
             reads = f"reads {', '.join(head.reads)}" if head.reads else "reads nothing"
             lines.append(f"{indent}  head {index}: {reads}: {head.formula}")
-        lines.append(f"{indent}  then H holds {_places(list(block.after))}")
+        lines.append(f"{indent}  then H holds {_listed(list(block.after))}")
     return lines
 
 
-def _places(places: list[Rectangle]) -> str:
+def _listed(rectangles: list[Rectangle]) -> str:
     words = [
         f"{each.name} ({each.rows} x {each.width}) in column{'s' * (each.width > 1)} {_range(each)}"
-        for each in sorted(places, key=lambda each: each.column)
+        for each in sorted(rectangles, key=lambda each: each.column)
     ]
     return ", ".join(words) or "nothing"
 
