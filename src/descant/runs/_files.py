@@ -32,8 +32,8 @@ def _sentence(path: Path, error: OSError) -> str:
         )
     if error.errno in FORBIDDEN:
         return (
-            f"{path} can't be written: {reason}; what was saved before is whole: allow writing there, or choose another "
-            "folder (DESCANT_RUNS or --root)."
+            f"{path} can't be written: {reason}; what was saved before is whole: allow writing there, or choose "
+            "another folder (DESCANT_RUNS or --root)."
         )
     if error.errno in (errno.ENOTDIR, errno.EEXIST):
         return f"{path} can't be made: a part of that path is a file; expected folders only: choose another folder."

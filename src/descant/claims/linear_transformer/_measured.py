@@ -1,4 +1,4 @@
-"""Adjusted half-MSE after every layer of many networks, over a noise law and at single noise levels; and of estimators."""
+"""Adjusted half-MSE of estimators, and of networks after every layer, over a noise law and at single noise levels."""
 
 import math
 from dataclasses import asdict, dataclass

@@ -13,10 +13,11 @@ CLASSES = 10
 
 
 class DigitTasks(AbstractTask):
-    """A prompt shows n images with the numbers that this task's coding gives their classes, and asks for another image's.
+    """A prompt shows n images with the numbers that its task's coding gives their classes, and asks for another's.
 
-    The coding is `strength` times the digit's own value (standardised) plus a standard normal number per class, centred: tasks
-    have a common part, which is the prior mean, and a part of their own. Images are rows of `images`, drawn with replacement.
+    The coding is `strength` times the digit's own value (standardised) plus a standard normal number per class,
+    centred: tasks have a common part, which is the prior mean, and a part of their own. Images are rows of `images`,
+    drawn with replacement.
     """
 
     d: int = eqx.field(static=True)
