@@ -5,13 +5,21 @@ there is found by itself. It is handed a `Lab` (budget, seed, progress, a place 
 """
 
 from .. import _precision as _precision
-from ._checks import (
+from .._checks import (
     Check as Check,
     at_least as at_least,
     at_most as at_most,
     consistent as consistent,
     equal as equal,
     shown as shown,
+)
+from ..figures import (
+    Axis as Axis,
+    Figure as Figure,
+    HeatMap as HeatMap,
+    Level as Level,
+    Panel as Panel,
+    Series as Series,
 )
 from ._claim import (
     PAPERS as PAPERS,
@@ -22,14 +30,6 @@ from ._claim import (
     find as find,
 )
 from ._evidence import Evidence as Evidence, Table as Table
-from ._figures import (
-    Axis as Axis,
-    Figure as Figure,
-    HeatMap as HeatMap,
-    Level as Level,
-    Panel as Panel,
-    Series as Series,
-)
 from ._judgement import (
     Judgement as Judgement,
     judge as judge,

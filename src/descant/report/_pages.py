@@ -11,10 +11,10 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..claims import BUDGETS, PAPERS, Check, Claim, Figure, Judgement, Paper, Table
-from ._drawing import drawing
+from ..claims import BUDGETS, PAPERS, Check, Claim, Judgement, Paper, Table
+from ..figures import Figure, bare, drawing
 from ._tables import figure_rows
-from ._words import bare, duration, line, measured, number, paragraphs
+from ._words import duration, line, measured, number, paragraphs
 
 # How a claim stands: what it is called, and the sign that goes with it.
 STANDINGS = {

@@ -10,6 +10,8 @@ from ._noise import (
     AbstractNoise as AbstractNoise,
     CategoricalNoise as CategoricalNoise,
     FixedNoise as FixedNoise,
+    LogLikelihood as LogLikelihood,
+    NoiseNodes as NoiseNodes,
     UniformNoise as UniformNoise,
     parse_noise as parse_noise,
 )

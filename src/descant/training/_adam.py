@@ -12,10 +12,10 @@ from jaxtyping import Array, PRNGKeyArray
 
 from .. import _check
 from .._predictor import AbstractPredictor
+from .._trainer import State
 from ..tasks import LinearRegression
 from ._alike import alike
 from ._objective import batch_loss, check_objective, draw
-from ._protocol import State
 
 SCHEDULES = ("constant", "cosine")
 

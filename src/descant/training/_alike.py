@@ -7,8 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from ..tasks import AbstractNoise, LinearRegression
-from ..tasks._noise import LogLikelihood, NoiseNodes
+from ..tasks import AbstractNoise, LinearRegression, LogLikelihood, NoiseNodes
 
 
 class OneOfNoise(AbstractNoise):

@@ -16,12 +16,12 @@ from scipy.optimize import minimize
 
 from .. import _check
 from .._predictor import AbstractPredictor
+from .._trainer import State
 from ..attention import merged_form
 from ..estimators import AttendingGramAffine, GramAffine
 from ..tasks import GaussianInputs, LinearRegression
 from ..theory import Problem, attending_risk, gram_risk
 from ._flat import flatten, rebuild
-from ._protocol import State
 from ._sampled_moments import SampledMoments
 from ._starts import RANDOM_STARTS, random_start
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...attention import LSA, LinearGuess
 from ...theory import best_heads
-from ...training import AdamTrainer, population_risk
+from ...training import AdamTrainer, population_risk, to_end
 from .. import Axis, Check, Evidence, Figure, Lab, Level, Panel, Series, Table, at_most, claim
 from ._descend import Kind, descend
 from ._setting import one_step, problem, task
@@ -140,11 +140,9 @@ def _from_samples(lab: Lab, heads: int, guess: bool, steps: int) -> list[float]:
         schedule="cosine",
         chunk=500,
     )
-    state = trainer.init()
     # Optax mixes types inside.
     with jax.numpy_dtype_promotion("standard"):
-        while not trainer.finished(state):
-            state, _ = trainer.advance(state)
+        state = to_end(trainer)
     return [float(population_risk(model, problem(1.0, d=D, n=N), D, N)) for model in trainer.members(state)]
 
 
