@@ -3,6 +3,7 @@
 from .. import _precision as _precision
 from .._trainer import State as State, Trainer as Trainer, to_end as to_end
 from ._adam import AdamTrainer as AdamTrainer
+from ._descent import at_rest as at_rest, constant as constant, cosine as cosine, descend as descend
 from ._flat import flatten as flatten, rebuild as rebuild
 from ._levels import Level as Level, plan as plan
 from ._lm import LMTrainer as LMTrainer
