@@ -10,6 +10,8 @@ import pytest
 from descant import FixedNoise, LinearRegression, _disk, crosscheck
 from descant.cli import main
 from descant.crosscheck import _risks
+from descant.figures import Figure, HeatMap
+from descant.figures.static import png
 from descant.measure import NAMES
 
 
@@ -22,7 +24,7 @@ def small(monkeypatch):
     }
     monkeypatch.setattr(_risks, "four_tasks", lambda: tasks)
     monkeypatch.setattr(crosscheck, "four_tasks", lambda: tasks)
-    monkeypatch.setattr(crosscheck, "heads_figure", lambda: b"\x89PNG")
+    monkeypatch.setattr(crosscheck, "heads_figure", lambda: Figure("heads", "", "", (HeatMap("", ((1.0,),)),)))
     return tasks
 
 
@@ -98,6 +100,6 @@ def test_the_four_tasks_are_four_problems():
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:matplotlib")
 def test_the_figure_is_a_png():
-    image = crosscheck.heads_figure(d=3, n=4)
+    image = png(crosscheck.heads_figure(d=3, n=4))
     assert image.startswith(b"\x89PNG") and len(image) > 20_000
-    assert np.frombuffer(image[16:24], ">u4").tolist() == [1200, 690]
+    assert np.frombuffer(image[16:20], ">u4").tolist() == [1120]

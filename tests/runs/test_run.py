@@ -12,7 +12,7 @@ import pytest
 
 from descant.attention import LSA
 from descant.runs import Run, Store, _checkpoint, drive, run_key
-from descant.training._protocol import State
+from descant.training import State
 from tests.support.run_folders import contents, finished, opened
 from tests.support.runs_worker import CODE, Toy, complete
 

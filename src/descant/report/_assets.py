@@ -8,7 +8,7 @@ import base64
 import re
 from pathlib import Path
 
-from ._palette import DARK, HEAT_DARK, HEAT_LIGHT, LIGHT, PAGE_DARK, PAGE_LIGHT
+from ..figures import DARK, HEAT_DARK, HEAT_LIGHT, LIGHT, PAGE_DARK, PAGE_LIGHT
 
 HERE = Path(__file__).parent
 VENDOR = HERE / "vendor"

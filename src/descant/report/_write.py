@@ -6,15 +6,13 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import matplotlib as mpl
-
 from .._disk import write_whole
 from .._plain import page
-from ..claims import Claim, Figure, Judgement
+from ..claims import Claim, Judgement
+from ..figures import Figure, drawing
+from ..figures.static import drawer, pictures
 from ._assets import assets
-from ._drawing import drawing
 from ._pages import Entry, by_stem, claim_page, front_page
-from ._static import pictures
 from ._tables import figure_csv, table_csv
 
 # The files of the last report: those that the next one lacks are removed, and nothing else.
@@ -73,7 +71,7 @@ def _figure_files(stem: Path, figure: Figure) -> Iterator[Path]:
     yield _written(stem.with_suffix(".csv"), figure_csv(figure).encode())
     ready = drawing(figure)
     # Drawing takes most of the time of writing a report; the note beside the pictures says of what they are.
-    digest = hashlib.sha256(json.dumps([ready, mpl.__version__, _code()]).encode()).hexdigest()
+    digest = hashlib.sha256(json.dumps([ready, drawer()]).encode()).hexdigest()
     note = stem.with_name(f".{stem.name}.drawn")
     paths = {suffix: stem.with_suffix(f".{suffix}") for suffix in ("png", "svg")}
     if not (note.exists() and note.read_text() == digest and all(path.exists() for path in paths.values())):
@@ -82,11 +80,6 @@ def _figure_files(stem: Path, figure: Figure) -> Iterator[Path]:
             write_whole(paths[suffix], content)
         write_whole(note, digest)
     yield from (*paths.values(), note)
-
-
-def _code() -> str:
-    here = Path(__file__).parent
-    return hashlib.sha256(b"".join((here / name).read_bytes() for name in ("_static.py", "_palette.py"))).hexdigest()
 
 
 def _written(path: Path, content: bytes) -> Path:

@@ -9,7 +9,7 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from ..training._protocol import State
+from .._trainer import State
 
 FORMAT = "descant-checkpoint-1"
 

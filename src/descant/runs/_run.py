@@ -17,13 +17,12 @@ from typing import Any, Literal
 import equinox as eqx
 import pyarrow as pa
 
+from .._disk import remove, write_at, write_whole
+from .._lock import is_locked, locked
 from .._plain import page, restored
-from ..attention import load
-from ..attention._saving import to_bytes as model_to_bytes
-from ..training._protocol import State
+from .._trainer import State
+from ..attention import load, to_bytes
 from . import _checkpoint, _metrics
-from ._files import remove, write, write_at
-from ._lock import is_locked, locked
 from ._trackers import Tracker
 
 FORMAT = "descant-run-1"
@@ -144,7 +143,7 @@ class Run:
             # First the rows, then the checkpoint that counts them:
             # rows that no checkpoint counts are cut off here later.
             write_at(self.folder / LINES, before.size, lines)
-            write(self.folder / CHECKPOINT, content)
+            write_whole(self.folder / CHECKPOINT, content)
 
     def finish(self, model: eqx.Module, result: dict[str, Any], trackers: Sequence[Tracker] = ()) -> None:
         """Keep what came out. The run is finished from the moment at which the result is on disk, its last file."""
@@ -152,11 +151,11 @@ class Run:
             self._not_finished()
             contents = {
                 PARQUET: _metrics.to_parquet(_metrics.to_table(self._rows())),
-                MODEL: model_to_bytes(model),
+                MODEL: to_bytes(model),
                 RESULT: page("result", result),
             }
             for name, content in contents.items():
-                write(self.folder / name, content)
+                write_whole(self.folder / name, content)
             self._tidy()
         for tracker in trackers:
             tracker.finish(result)
@@ -189,7 +188,7 @@ class Run:
 def begin(folder: Path, key: str, code: str, config: dict[str, Any], environment: dict[str, Any]) -> None:
     """Write the first file of a run."""
     head = {"format": FORMAT, "key": key, "code": code, "config": config, "environment": environment}
-    write(folder / CONFIG, page("config", head))
+    write_whole(folder / CONFIG, page("config", head))
 
 
 def _read_json(path: Path) -> Any:

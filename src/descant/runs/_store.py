@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .._disk import explained
+from .._lock import NAME as LOCK, locked
 from .._plain import plain
 from ._environment import changes, environment
-from ._files import explained
 from ._health import trouble
 from ._key import LENGTH, code_version, differences, run_key
-from ._lock import NAME as LOCK, locked
 from ._run import CONFIG, Run, begin
 
 VARIABLE = "DESCANT_RUNS"
@@ -25,7 +25,7 @@ def default_root() -> Path:
 
 
 @dataclass(frozen=True)
-class Problem:
+class Broken:
     """A folder among the runs that is none, or a broken one."""
 
     folder: Path
@@ -84,17 +84,17 @@ class Store:
         return self._in_this_environment(run)
 
     def runs(self) -> list[Run]:
-        """All runs, by name. Folders that are no runs are left out; `problems` lists them."""
+        """All runs, by name. Folders that are no runs are left out; `broken` lists them."""
         return [found for found in self._scan() if isinstance(found, Run)]
 
-    def problems(self) -> list[Problem]:
+    def broken(self) -> list[Broken]:
         """The folders that are no runs, or broken ones, and why."""
         found = []
         for item in self._scan():
-            if isinstance(item, Problem):
+            if isinstance(item, Broken):
                 found.append(item)
             elif (reason := trouble(item)) is not None:
-                found.append(Problem(item.folder, reason))
+                found.append(Broken(item.folder, reason))
         return found
 
     def get(self, name: str) -> Run:
@@ -124,7 +124,7 @@ class Store:
                 yield first
         yield from self.runs()
 
-    def _scan(self) -> Iterator[Run | Problem]:
+    def _scan(self) -> Iterator[Run | Broken]:
         if not self.root.is_dir():
             return
         for path in sorted(self.root.iterdir()):
@@ -167,10 +167,10 @@ class Store:
         return Run(run.folder)
 
 
-def _read(path: Path) -> Run | Problem:
+def _read(path: Path) -> Run | Broken:
     try:
         return Run(path)
     except FileNotFoundError:
-        return Problem(path, f"{path / CONFIG} does not exist")
+        return Broken(path, f"{path / CONFIG} does not exist")
     except (ValueError, OSError) as error:
-        return Problem(path, str(error))
+        return Broken(path, str(error))

@@ -12,10 +12,11 @@ from jaxtyping import Array, PRNGKeyArray
 
 from .. import _check
 from .._predictor import AbstractPredictor
+from .._trainer import State
 from ..tasks import AbstractTask
 from ._alike import alike
+from ._descent import at_rest, constant, cosine, descend
 from ._objective import batch_loss, check_objective, draw
-from ._protocol import State
 
 SCHEDULES = ("constant", "cosine")
 
@@ -75,7 +76,7 @@ class AdamTrainer:
         self._tasks = _stack([_cast(task, dtype) for task in alike(laws)])
         self._rates = jnp.asarray(rates, dtype)
         arrays, self._static = eqx.partition(self._models, eqx.is_inexact_array)
-        self._start = (arrays, jax.vmap(_adam(self.clip).init)(arrays))
+        self._start = at_rest(arrays, _adam(self.clip))
 
     def init(self) -> State:
         """The models as they were given."""
@@ -156,7 +157,6 @@ def _run(
     carry: Any, static: Any, tasks: Any, rates: Array, key: PRNGKeyArray, start: Array, settings: _Settings
 ) -> tuple[Any, Array]:
     """`count` steps of all members; the losses are (count, members)."""
-    optimiser = _adam(settings.clip)
     members = rates.shape[0]
     roots = jax.vmap(lambda index: jax.random.fold_in(key, index))(jnp.arange(members))
 
@@ -164,30 +164,19 @@ def _run(
         keys = jax.vmap(lambda root: jax.random.fold_in(root, step))(roots)
         return jax.vmap(lambda task, key: draw(settings.objective, task, settings.batch, key))(tasks, keys)
 
-    def one(arrays, memory, task, rate, drawn):
-        def loss(arrays):
-            return batch_loss(settings.objective, eqx.combine(arrays, static), task, drawn, settings.batch)
+    def loss(arrays, task, drawn):
+        return batch_loss(settings.objective, eqx.combine(arrays, static), task, drawn, settings.batch)
 
-        value, gradient = jax.value_and_grad(loss)(arrays)
-        moves, memory = optimiser.update(gradient, memory)
-        moves = jax.tree.map(lambda move: -rate * move, moves)
-        return optax.apply_updates(arrays, moves), memory, value
-
-    def body(carry, offset):
-        (arrays, memory), drawn = carry
-        step = start + offset
-        if settings.schedule == "cosine":
-            turn = (jnp.pi * step / settings.steps).astype(rates.dtype)
-            factor = 0.5 * (1 + jnp.cos(turn))
-        else:
-            factor = jnp.ones((), rates.dtype)
-        arrays, memory, losses = jax.vmap(one)(arrays, memory, tasks, rates * factor, drawn)
-        # A step's numbers are drawn in the step before and handed on in a row. Where they are drawn and used in one piece,
-        # XLA draws them in the shape in which they are used, (n, d), and takes several times as long.
-        return ((arrays, memory), draws(step + 1)), losses
-
-    (carry, _), losses = jax.lax.scan(body, (carry, draws(start)), jnp.arange(settings.count))
-    return carry, losses
+    return descend(
+        loss,
+        carry,
+        tasks,
+        rates,
+        start + jnp.arange(settings.count),
+        optimiser=_adam(settings.clip),
+        schedule=cosine(settings.steps) if settings.schedule == "cosine" else constant,
+        draw=draws,
+    )
 
 
 def _cast(tree: Any, dtype) -> Any:

@@ -10,6 +10,7 @@ from jaxtyping import PRNGKeyArray
 from .. import _check
 from .._linalg import psd_root
 from .._predictor import AbstractPredictor
+from .._trainer import State
 from ..attention import AbstractLinearTransformer, GDPlusPlusTransformer
 from ..tasks import AbstractTask
 from ._flat import flatten, rebuild
@@ -17,7 +18,6 @@ from ._least_squares import LeastSquares, Point
 from ._levels import Level, plan
 from ._objective import check_objective
 from ._pool import draw_pool, pieces_for
-from ._protocol import State
 from ._starts import RANDOM_STARTS
 
 # Pool pieces (of PIECE contexts) for screening many starts, for the fits of levels on the way, and for the last level.

@@ -16,11 +16,11 @@ from scipy.optimize import minimize
 
 from .. import _check
 from .._predictor import AbstractPredictor
+from .._trainer import State
 from .._unknown import Unknown
 from ..tasks import AbstractTask
 from ..theory import GramMoments, Problem, attending_risk, gram_risk
 from ._flat import flatten, rebuild
-from ._protocol import State
 from ._sampled_moments import sampled_moments
 from ._starts import RANDOM_STARTS, random_start
 

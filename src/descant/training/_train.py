@@ -10,13 +10,13 @@ from jaxtyping import PRNGKeyArray
 
 from .. import _check
 from .._predictor import AbstractPredictor
+from .._trainer import State, Trainer, to_end
 from ..measure import Risk, risk
 from ..tasks import AbstractTask
 from ._adam import AdamTrainer
 from ._lm import LMTrainer
 from ._objective import OBJECTIVES, natural_objective
 from ._population import PopulationTrainer, has_population_risk, is_exact
-from ._protocol import State, Trainer
 
 SOLVERS = ("auto", "population", "lm", "adam")
 # A Gauss-Newton matrix of this many parameters still fits and factorises in a second.
@@ -112,12 +112,13 @@ def train(
     key = jax.random.key(0) if key is None else key
     choice = choose(model, task, solver, objective)
     trainer = make_trainer(model, task, choice, key=jax.random.fold_in(key, 0), **settings)
-    state: State = trainer.init()
     told: list[dict[str, Any]] = []
-    while not trainer.finished(state):
-        state, rows = trainer.advance(state)
-        told += rows
+
+    def tell(state: State, rows: list[dict[str, Any]]) -> None:
+        del state
+        told.extend(rows)
         if on_rows is not None:
             on_rows(rows)
-    found = trainer.model(state)
+
+    found = trainer.model(to_end(trainer, each=tell))
     return Trained(found, risk(found, task, samples=samples, key=jax.random.fold_in(key, 1)), choice, told)

@@ -7,7 +7,7 @@ import numpy as np
 from ...attention import LSA, AbstractGuess, ConstantGuess, LinearGuess, NoGuess
 from ...theory import best_heads
 from .. import Axis, Evidence, Figure, Lab, Level, Panel, Series, Table, claim, equal
-from ._descend import Kind, descend
+from ._descend import Kind, train_kinds
 from ._setting import one_step, problem, task
 
 # A case in which all d + 1 heads are needed: little data, much noise, a large mean.
@@ -65,7 +65,7 @@ def head_bound(lab: Lab) -> Evidence:
     kinds, key = [Kind(heads, (0.0,) * D) for heads in HEADS], lab.key("starts")
 
     def trained() -> list[float]:
-        risks = descend(kinds, posed, seeds=SEEDS, steps=STEPS, looks=1, rate=RATE, key=key).risks
+        risks = train_kinds(kinds, posed, seeds=SEEDS, steps=STEPS, looks=1, rate=RATE, key=key).risks
         return risks[:, :, -1].min(axis=1).tolist()
 
     found = lab.keep("trained", trained)

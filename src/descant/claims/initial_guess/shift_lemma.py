@@ -8,7 +8,7 @@ from ...attention import LSA, LinearGuess
 from ...tasks import Prompt
 from ...theory import Problem, best_heads
 from .. import Axis, Evidence, Figure, Lab, Level, Panel, Series, Table, claim, equal
-from ._descend import Kind, descend
+from ._descend import Kind, train_kinds
 from ._setting import one_step, problem, task
 
 D = N = 3
@@ -59,7 +59,7 @@ def shift_lemma(lab: Lab) -> Evidence:
 
     def trained() -> list[list[float]]:
         posed = problem(C, d=D, n=N)
-        risks = descend(kinds, posed, seeds=SEEDS, steps=STEPS, looks=1, rate=RATE, key=key).risks
+        risks = train_kinds(kinds, posed, seeds=SEEDS, steps=STEPS, looks=1, rate=RATE, key=key).risks
         return risks[:, :, -1].min(axis=1).reshape(len(HEADS), len(PATH)).tolist()
 
     ends = lab.keep("trained", trained)

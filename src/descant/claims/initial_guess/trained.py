@@ -2,15 +2,14 @@
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ...attention import LSA, LinearGuess
 from ...theory import best_heads
-from ...training import AdamTrainer, population_risk
+from ...training import AdamTrainer, population_risk, to_end
 from .. import Axis, Check, Evidence, Figure, Lab, Level, Panel, Series, Table, at_most, claim
-from ._descend import Kind, descend
+from ._descend import Kind, train_kinds
 from ._setting import one_step, problem, task
 
 D = N = 10
@@ -104,7 +103,7 @@ def guess_trained(lab: Lab) -> Evidence:
 def _exact(lab: Lab) -> dict[str, Any]:
     kinds = [Kind(heads, (0.0,) * D, guess) for heads, guess in KINDS.values()]
     key = lab.key("starts")
-    ends = descend(kinds, problem(1.0, d=D, n=N), seeds=SEEDS, steps=STEPS, looks=LOOKS, rate=RATE, key=key)
+    ends = train_kinds(kinds, problem(1.0, d=D, n=N), seeds=SEEDS, steps=STEPS, looks=LOOKS, rate=RATE, key=key)
     return {"risks": ends.risks.tolist(), "distance": float(np.abs(ends.guesses[-1] - 1.0).max())}
 
 
@@ -142,11 +141,7 @@ def _from_samples(lab: Lab, heads: int, guess: bool, steps: int) -> list[float]:
         schedule="cosine",
         chunk=500,
     )
-    state = trainer.init()
-    # Optax mixes types inside.
-    with jax.numpy_dtype_promotion("standard"):
-        while not trainer.finished(state):
-            state, _ = trainer.advance(state)
+    state = to_end(trainer)
     return [float(population_risk(model, problem(1.0, d=D, n=N), D, N)) for model in trainer.members(state)]
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from ...attention import LSA, MergedLTB
 from ...estimators import ConstRidge
 from ...tasks import GaussianPrior
-from ...training import AdamTrainer
-from ...training._flat import flatten, rebuild
+from ...training import AdamTrainer, flatten, rebuild, to_end
 from .. import Axis, Evidence, Figure, Lab, Panel, Series, Table, at_least, claim, consistent
 from ._digits import DigitTasks, common_coding, split_digits
 from ._sampled import sampled_risks
@@ -36,10 +35,7 @@ def trained(kind: Any, tasks: list[DigitTasks], lab: Lab, steps: int) -> list[An
         trainer = AdamTrainer(
             models, members, key=lab.key("prompts"), steps=steps, batch=128, lr=0.01, schedule="cosine", chunk=250
         )
-        state = trainer.init()
-        while not trainer.finished(state):
-            state, _ = trainer.advance(state)
-            lab.tell(f"training {kind.__name__}", state.info["step"] / steps)
+        state = to_end(trainer, each=lambda state, _: lab.tell(f"training {kind.__name__}", state.info["step"] / steps))
         best = np.argmin(np.reshape(state.info["losses"], (len(tasks), STARTS)), axis=1)
         ends = trainer.members(state)
         return [flatten(ends[case * STARTS + start]).tolist() for case, start in enumerate(best)]

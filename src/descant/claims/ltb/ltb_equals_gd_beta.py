@@ -7,7 +7,7 @@ from ...attention import LTB, gd_beta_as_ltb
 from ...estimators import GDBeta
 from ...tasks import LinearRegression
 from ...theory import Problem, gd_beta_minimum, optimal_gamma
-from ...training import PopulationTrainer, population_risk
+from ...training import PopulationTrainer, population_risk, to_end
 from .. import Axis, Evidence, Figure, Lab, Panel, Series, Table, claim, equal
 from ._problems import crooked, isotropic
 
@@ -40,10 +40,12 @@ def minimised(task: LinearRegression, lab: Lab, name: str) -> dict:
     block, least = LTB.random(task.d, key=lab.key(name)), lab.pick(STARTS, MOST_STARTS)
     trainer = PopulationTrainer(block, task, key=lab.key(f"{name} starts"), random_starts=MOST_STARTS - 1)
     goal = (1 + CLOSE) * float(gd_beta_minimum(Problem.of(task)))
-    state, risks = trainer.init(), []
-    while not trainer.finished(state) and (len(risks) < least or min(risks) > goal):
-        state, rows = trainer.advance(state)
-        risks.append(rows[0]["loss"])
+    risks: list[float] = []
+    state = to_end(
+        trainer,
+        each=lambda _, rows: risks.append(rows[0]["loss"]),
+        stop=lambda: len(risks) >= least and min(risks) <= goal,
+    )
     found, wanted = trainer.model(state), optimal_gd_beta(task)
 
     def pair(key):

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from ...attention import LSA, MergedLTB, SoftmaxTransformer
 from ...estimators import PreconditionedGD, Zero
 from ...tasks import LinearRegression
-from ...training import AdamTrainer
+from ...training import AdamTrainer, to_end
 from .. import Axis, Evidence, Figure, Lab, Level, Panel, Series, Table, at_least, at_most, claim, consistent
 from ._sampled import sampled_risks
 from ._targets import QuadraticTargets, ReluTargets
@@ -72,11 +72,7 @@ def trained(model: Any, task: LinearRegression, lab: Lab, name: str, steps: int,
     trainer = AdamTrainer(
         [model], [task], key=lab.key(name), steps=steps, batch=256, lr=lr, schedule="cosine", chunk=500
     )
-    state = trainer.init()
-    while not trainer.finished(state):
-        state, _ = trainer.advance(state)
-        lab.tell(name, state.info["step"] / steps)
-    return trainer.model(state)
+    return trainer.model(to_end(trainer, each=lambda state, _: lab.tell(name, state.info["step"] / steps)))
 
 
 def measured(lab: Lab, name: str) -> dict[str, list[float]]:

@@ -10,7 +10,7 @@ from ...attention import LSA, LTB, MergedLTB
 from ...estimators import GDBeta
 from ...measure import exact_risk
 from ...theory import Problem, best_heads, gd_beta_minimum
-from ...training import AdamTrainer
+from ...training import AdamTrainer, State, to_end
 from .. import Axis, Evidence, Figure, Lab, Level, Panel, Series, Table, at_least, at_most, claim, equal
 from ._descent import METHODS, curves, first_below
 from ._problems import isotropic
@@ -138,11 +138,13 @@ def figure_1(lab: Lab, kind: Any) -> dict[str, Any]:
     trainer = AdamTrainer(
         models, task, key=lab.key("prompts"), steps=steps, batch=BATCH, lr=0.01, schedule="cosine", chunk=steps // 10
     )
-    state, marks, risks = trainer.init(), [0], [[exact_risk(model, task) for model in models]]
-    while not trainer.finished(state):
-        state, rows = trainer.advance(state)
+    marks, risks = [0], [[exact_risk(model, task) for model in models]]
+
+    def look(state: State, rows: list[dict[str, Any]]) -> None:
         marks.append(rows[-1]["step"])
         risks.append([exact_risk(model, task) for model in trainer.members(state)])
+
+    to_end(trainer, each=look)
     return {"steps": marks, "risks": risks}
 
 

@@ -1,4 +1,4 @@
-"""Figures as data: the report draws them in the page, as PNG and SVG, and writes them as CSV."""
+"""What a figure shows: panels with series and levels, heat maps, and words."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -76,10 +76,14 @@ class HeatMap:
 
 @dataclass(frozen=True)
 class Figure:
-    """Panels under one title. `name` is the stem of its files; `see` says in a sentence or two what to see in it."""
+    """Panels under one title. `name` is the stem of its files; `see` says in a sentence or two what to see in it.
+
+    If they are `shared`, panels side by side have the same axes, which is for panels of the same quantities.
+    """
 
     name: str
     title: str
     see: str
     panels: tuple[Panel | HeatMap, ...]
     columns: int = 2
+    shared: bool = False

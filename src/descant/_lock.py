@@ -1,4 +1,4 @@
-"""One process at a time may write a run. The kernel drops the lock when a process dies, however it dies."""
+"""One process at a time may write into a folder. The kernel drops the lock when a process dies, however it dies."""
 
 import fcntl
 import os
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ._files import explained
+from ._disk import explained
 
 NAME = ".lock"
 # Someone who only looks whether a run is busy holds the lock for a moment: try again for this long before giving up.
@@ -48,9 +48,7 @@ def _take(descriptor: int, folder: Path) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while not _try(descriptor, fcntl.LOCK_EX):
         if time.monotonic() > deadline:
-            raise BlockingIOError(
-                f"another process is working on this run ({folder}): wait until it is done, or stop it."
-            )
+            raise BlockingIOError(f"another process is working in {folder}: wait until it is done, or stop it.")
         time.sleep(PAUSE_S)
     # The folder may have been deleted while we waited; the lock is then one on nothing.
     with explained(folder):

@@ -1,8 +1,11 @@
 """A figure as PNG and SVG, drawn with matplotlib from the same values as in the page; the same bits every time."""
 
+import hashlib
 import io
 import math
 import textwrap
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -14,15 +17,18 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from ._drawing import BAND_FROM
+from ._data import Figure
+from ._drawing import BAND_FROM, drawing
 from ._palette import HEAT_LIGHT, LIGHT, SYMBOLS
 
 DPI = 160
 PANEL_INCHES = (4.4, 3.3)
+WIDE_INCHES = (7.0, 3.6)  # alone in its row
 NARROW_INCHES = (3.1, 2.9)  # from three columns on
-TITLE_LETTERS = {1: 44, 2: 44}
+TITLE_LETTERS = {1: 72, 2: 46}
 NARROW_LETTERS = 32
 LEGEND_LETTERS = 14  # per inch
+HANDLE_LETTERS = 6  # as much room as a sign of the legend takes
 MARKERS = dict(zip(SYMBOLS, "os^D*vP", strict=True))
 LOOK: Any = {
     "font.family": "DejaVu Sans",
@@ -53,6 +59,19 @@ LOOK: Any = {
 _HEAT = LinearSegmentedColormap.from_list("descant", HEAT_LIGHT)
 
 
+def png(figure: Figure) -> bytes:
+    """The picture of a figure."""
+    return pictures(drawing(figure))["png"]
+
+
+@cache
+def drawer() -> str:
+    """A digest of what draws, this file and matplotlib: another one may draw other pictures."""
+    here = Path(__file__).parent
+    own = b"".join((here / name).read_bytes() for name in ("static.py", "_palette.py"))
+    return hashlib.sha256(own + mpl.__version__.encode()).hexdigest()
+
+
 def pictures(ready: dict[str, Any]) -> dict[str, bytes]:
     """The bytes of both files, by suffix; `ready` is what `drawing` returned."""
     with mpl.rc_context():
@@ -72,14 +91,13 @@ def pictures(ready: dict[str, Any]) -> dict[str, bytes]:
 def _canvas(ready: dict[str, Any]) -> Canvas:
     panels, columns = ready["panels"], ready["columns"]
     rows = math.ceil(len(panels) / columns)
-    width, height = PANEL_INCHES if columns <= 2 else NARROW_INCHES
+    width, height = {1: WIDE_INCHES, 2: PANEL_INCHES}.get(columns, NARROW_INCHES)
     letters = TITLE_LETTERS.get(columns, NARROW_LETTERS)
-    total = max(columns * width, 5.5)
-    entries = [
-        (_handle(entry), textwrap.fill(entry["label"], int(LEGEND_LETTERS * total))) for entry in ready["legend"]
-    ]
+    total = columns * width
+    room = int(LEGEND_LETTERS * total)
+    entries = [(_handle(entry), textwrap.fill(entry["label"], room - HANDLE_LETTERS)) for entry in ready["legend"]]
     longest = max((len(line) for _, label in entries for line in label.splitlines()), default=0)
-    across = max(1, min(len(entries), int(LEGEND_LETTERS * total / (longest + 6))))
+    across = max(1, min(len(entries), room // (longest + HANDLE_LETTERS)))
     legend_height = 0.22 * math.ceil(len(entries) / across)
     canvas = Canvas(
         figsize=(total, rows * height + 0.4 + legend_height), layout=ConstrainedLayoutEngine(w_pad=0.09, h_pad=0.07)

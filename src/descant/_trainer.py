@@ -1,6 +1,7 @@
 """What a training is to the outside: a state that is advanced step by step, and can be put on disk between steps."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -41,3 +42,22 @@ class Trainer(Protocol):
     @abstractmethod
     def model(self, state: State) -> Any:
         """The model as it is now."""
+
+
+def to_end(
+    trainer: Trainer,
+    state: State | None = None,
+    *,
+    each: Callable[[State, list[dict[str, Any]]], Any] | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> State:
+    """Advance a training until it is finished, or until `stop()` says so between two advances; the state then.
+
+    `state` is where it goes on from, by default its beginning; `each` sees every new state with its rows.
+    """
+    state = trainer.init() if state is None else state
+    while not trainer.finished(state) and not (stop is not None and stop()):
+        state, rows = trainer.advance(state)
+        if each is not None:
+            each(state, rows)
+    return state

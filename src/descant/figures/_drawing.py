@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from ..claims import Axis, Figure, HeatMap, Panel, Series
+from ._bare import bare
+from ._data import Axis, Figure, HeatMap, Panel, Series
 from ._palette import LIGHT, SYMBOLS
-from ._words import bare
 
 # A curve whose values differ by less than this share of their size is drawn flat: its wiggles are rounding.
 FLAT = 1e-6
@@ -27,10 +27,14 @@ def drawing(figure: Figure) -> dict[str, Any]:
     """Everything that is drawn, as plain values."""
     looks = _looks(figure)
     panels = [_heat_map(panel) if isinstance(panel, HeatMap) else _panel(panel, looks) for panel in figure.panels]
+    columns = max(1, min(figure.columns, len(figure.panels)))
+    if figure.shared:
+        for start in range(0, len(panels), columns):
+            _share_axes(panels[start : start + columns])
     return {
         "name": figure.name,
         "title": bare(figure.title),
-        "columns": max(1, min(figure.columns, len(figure.panels))),
+        "columns": columns,
         "panels": panels,
         "legend": _legend(panels),
         "errors": any(row[4] for panel in panels for series in panel.get("series", ()) for row in series["rows"]),
@@ -102,6 +106,13 @@ def _panel(panel: Panel, looks: Looks) -> dict[str, Any]:
         "shaded": shaded if len(shaded) == 2 else None,
         "dropped": dropped + len(panel.levels) - len(levels),
     }
+
+
+def _share_axes(panels: list[dict[str, Any]]) -> None:
+    for name in ("x", "y"):
+        ends = [panel[name]["limits"] for panel in panels]
+        for panel in panels:
+            panel[name]["limits"] = [min(low for low, _ in ends), max(high for _, high in ends)]
 
 
 def _row(row: tuple[float, float, float], edges: tuple[float, float]) -> list[float | None]:

@@ -1,14 +1,16 @@
-"""One comparison of a number of ours with what a claim says it is, and what came of it.
+"""One comparison of a number of ours with what a claim says it is, and what came of it; and of several, a verdict.
 
 A number from sampling is never compared alone: a check passes or refutes only if it does so for every value within `Z`
 standard errors, and is undecided otherwise.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 Outcome = Literal["passes", "refutes", "undecided"]
+Verdict = Literal["holds", "does-not-hold", "undecided"]
 Relation = Literal["=", "≈", "≤", "≥", "is"]
 # With the few hundred checks of a report, less than one is expected to err by this much; draws are seeded besides.
 Z = 3.0
@@ -32,6 +34,14 @@ class Check:
     error: float = 0.0
     bound_error: float = 0.0
     printed: str = ""
+
+
+def verdict_of(checks: Iterable[Check]) -> Verdict:
+    """One refuting check refutes the claim; one undecided check leaves it open."""
+    outcomes = {check.outcome for check in checks}
+    if "refutes" in outcomes:
+        return "does-not-hold"
+    return "undecided" if "undecided" in outcomes else "holds"
 
 
 def equal(
