@@ -144,7 +144,3 @@ class Whitened(NamedTuple):
         """The matrix (k+1, d+1) that takes a token (x, y) to (z, y - `<mu, x>`)."""
         bottom = np.append(-self.mean @ self.forth, 1.0)
         return np.vstack([np.pad(self.forth, ((0, 0), (0, 1))), bottom])
-
-    def to_original(self, tensor: np.ndarray) -> np.ndarray:
-        """Merged weights of centred, whitened coordinates (k, k+1, k+1) as weights on the tokens (d, d+1, d+1)."""
-        return np.einsum("dl,lij->dij", self.back, self.from_tokens.T @ tensor @ self.from_tokens)
