@@ -1,7 +1,5 @@
 """Every name's risk on four tasks, three ways: exact, over moments, over tokens."""
 
-import hashlib
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -10,8 +8,8 @@ from pathlib import Path
 import equinox as eqx
 import jax
 
+from .. import _kept
 from .._code import code_digest
-from .._disk import write_whole
 from ..measure import NAMES, Risk, best, exact_risk, moment_risks, token_risks
 from ..tasks import (
     CategoricalNoise,
@@ -105,14 +103,12 @@ def z_score(difference: float, standard_error: float, scale: float) -> float:
 def measure_all(folder: Path, samples: int, seed: int) -> Iterator[list[Row]]:
     """The rows of each task, kept on disk as soon as they are known: after an interruption they are found again."""
     for label, task in four_tasks().items():
-        config = json.dumps([code_digest(), jax.__version__, label, eqx.tree_pformat(task), samples, seed])
-        path = folder / f"{hashlib.sha256(config.encode()).hexdigest()[:24]}.json"
-        if path.exists():
-            yield [Row(**row) for row in json.loads(path.read_text())]
-            continue
-        rows = measure_task(label, task, samples, seed)
-        write_whole(path, json.dumps([asdict(row) for row in rows]))
-        yield rows
+        asked = _kept.digest(code_digest(), jax.__version__, label, eqx.tree_pformat(task), samples, seed)
+        rows = _kept.kept(
+            folder / f"{asked}.json",
+            lambda label=label, task=task: [asdict(row) for row in measure_task(label, task, samples, seed)],
+        )
+        yield [Row(**row) for row in rows]
 
 
 def largest_z(rows: list[Row]) -> tuple[float, int]:

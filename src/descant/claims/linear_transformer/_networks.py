@@ -7,14 +7,12 @@ Networks are fitted without sentinels, as the paper's were: at low noise, deep o
 every mean over all contexts has a mean over ordinary contexts beside it.
 """
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
 import jax
 
-from ..._disk import write_whole
-from ..._plain import page, restored
+from ... import _kept
 from ...attention import AbstractDiagonal, Axial, Diag, FreeDiag, Full, load, save
 from ...runs import Run, drive
 from ...tasks import LinearRegression, parse_noise
@@ -90,8 +88,7 @@ def networks(lab: Lab, law: str, kind: str = "diag", *, layers: int | None = Non
     before = {} if kind == "diag" else networks(lab, law, layers=layers).models
     run = lab.finished_run(config, lambda run: _train(lab, run, law, kind, depth, before))
     models = {" ".join(path.stem.rsplit("-", 1)): load(path) for path in sorted((run.folder / "levels").iterdir())}
-    raw = restored(json.loads((run.folder / "measured.json").read_text()))
-    return Networks(models, Measured(**raw))
+    return Networks(models, Measured(**_kept.read(run.folder / "measured.json")))
 
 
 def _train(lab: Lab, run: Run, law: str, kind: str, depth: int, before: dict[str, Any]) -> None:
@@ -126,7 +123,7 @@ def _train(lab: Lab, run: Run, law: str, kind: str, depth: int, before: dict[str
     )
     for name, model in found.items():
         save(model, run.folder / "levels" / f"{name.replace(' ', '-')}.safetensors")
-    write_whole(run.folder / "measured.json", page("measured", measured.plain()))
+    _kept.write(run.folder / "measured.json", measured.plain())
     last = list(found)[-1]
     value, error = measured.mean(last)
     run.finish(found[last], {"adjusted_half_mse": value, "standard_error": error})
