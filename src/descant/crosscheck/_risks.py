@@ -40,7 +40,7 @@ def four_tasks() -> dict[str, LinearRegression]:
 
 
 @dataclass(frozen=True)
-class Row:
+class RiskRow:
     """One name on one task. `exact` is None where no closed form is known; `note` says why a name can't be computed."""
 
     task: str
@@ -55,7 +55,7 @@ class Row:
     note: str = ""
 
 
-def measure_task(label: str, task: LinearRegression, samples: int, seed: int) -> list[Row]:
+def measure_task(label: str, task: LinearRegression, samples: int, seed: int) -> list[RiskRow]:
     """Measure all names on one task. Where one has no closed form, moments and tokens are compared with each other."""
     predictors, notes = {}, {}
     for name in NAMES:
@@ -74,15 +74,15 @@ def measure_task(label: str, task: LinearRegression, samples: int, seed: int) ->
         name: _compare(label, name, exact_risk(predictors[name], task), in_moments, in_tokens, scale)
         for name, in_moments, in_tokens in zip(predictors, moments, tokens, strict=True)
     }
-    return [measured[name] if name in measured else Row(label, name, note=notes[name]) for name in NAMES]
+    return [measured[name] if name in measured else RiskRow(label, name, note=notes[name]) for name in NAMES]
 
 
-def _compare(label: str, name: str, exact: float | None, moments: Risk, tokens: Risk, scale: float) -> Row:
+def _compare(label: str, name: str, exact: float | None, moments: Risk, tokens: Risk, scale: float) -> RiskRow:
     reference, error = (moments.value, moments.standard_error) if exact is None else (exact, 0.0)
     if math.isinf(reference):
         # Least squares with noise and about as many tokens as dimensions: no number of samples has that mean.
-        return Row(label, name, exact, moments.value, moments.standard_error, tokens.value, tokens.standard_error)
-    return Row(
+        return RiskRow(label, name, exact, moments.value, moments.standard_error, tokens.value, tokens.standard_error)
+    return RiskRow(
         label,
         name,
         exact,
@@ -100,7 +100,7 @@ def z_score(difference: float, standard_error: float, scale: float) -> float:
     return 0.0 if abs(difference) <= ROUNDING * scale else difference / standard_error
 
 
-def measure_all(folder: Path, samples: int, seed: int) -> Iterator[list[Row]]:
+def measure_all(folder: Path, samples: int, seed: int) -> Iterator[list[RiskRow]]:
     """The rows of each task, kept on disk as soon as they are known: after an interruption they are found again."""
     for label, task in four_tasks().items():
         asked = _kept.digest(code_digest(), jax.__version__, label, eqx.tree_pformat(task), samples, seed)
@@ -108,10 +108,10 @@ def measure_all(folder: Path, samples: int, seed: int) -> Iterator[list[Row]]:
             folder / f"{asked}.json",
             lambda label=label, task=task: [asdict(row) for row in measure_task(label, task, samples, seed)],
         )
-        yield [Row(**row) for row in rows]
+        yield [RiskRow(**row) for row in rows]
 
 
-def largest_z(rows: list[Row]) -> tuple[float, int]:
+def largest_z(rows: list[RiskRow]) -> tuple[float, int]:
     """The largest |z| and how many there are."""
     scores = [abs(z) for row in rows for z in (row.z_moments, row.z_tokens) if z is not None]
     return max(scores), len(scores)
