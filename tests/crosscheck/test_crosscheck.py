@@ -65,7 +65,7 @@ def test_crosscheck_measures_resumes_and_judges(small, tmp_path, monkeypatch, ca
     assert read(out) == rows
 
     # Other samples are another result, and a wrong estimate is status 1.
-    wrong = [_risks.Row("long", "zero", 1.0, 2.0, 0.1, 2.0, 0.1, 10.0, 10.0)]
+    wrong = [_risks.RiskRow("long", "zero", 1.0, 2.0, 0.1, 2.0, 0.1, 10.0, 10.0)]
     monkeypatch.setattr(_risks, "measure_task", lambda *_: wrong)
     with pytest.raises(SystemExit) as stop:
         main([*arguments[:-1], "4000"])
