@@ -16,7 +16,7 @@ from descant import (
 )
 from descant.training import _pool
 from descant.training._least_squares import LeastSquares, _damped_solve, _normal, _square
-from descant.training._pool import PIECE, Spectra, draw_pool
+from descant.training._pool import PIECE, draw_pool, pieces_for
 from descant.training._sentinels import STRETCHES, stretched
 
 from .problems import random_covariance, random_task

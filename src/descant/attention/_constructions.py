@@ -7,7 +7,8 @@ from .. import _check
 from ..estimators import GD, GDBeta, GDPlusPlus, GramAffine, PreconditionedGD
 from ._elsa import ELSA, ELSABlock, ELSAPredictor
 from ._guess import LinearGuess, NoGuess
-from ._linear_transformer import FreeDiag, GDPlusPlusTransformer
+from ._free_diag import FreeDiag
+from ._gd_plus_plus import GDPlusPlusTransformer
 from ._lsa import LSA
 from ._ltb import LTB
 

@@ -18,8 +18,7 @@ from ..._plain import page, restored
 from ...attention import AbstractDiagonal, Axial, Diag, FreeDiag, Full, load, save
 from ...runs import Run, drive
 from ...tasks import LinearRegression, parse_noise
-from ...training import RANDOM_STARTS, Level, LMTrainer, plan
-from ...training._starts import deepened, random_start
+from ...training import RANDOM_STARTS, Level, LMTrainer, deepened, plan, random_start
 from .._lab import Lab
 from ._measured import Measured, levels_of, measure
 from ._omegas import OMEGAS, Omegas
