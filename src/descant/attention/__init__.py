@@ -38,7 +38,7 @@ from ._guess import (
     NoGuess as NoGuess,
 )
 from ._kind import Kind as Kind, Prepared as Prepared, kind_of as kind_of, random_start as random_start
-from ._kinds import KINDS as KINDS, discover as _discover, make_model as make_model
+from ._kinds import KINDS as KINDS, Named as Named, discover as _discover, make_model as make_model
 from ._layer_states import LayerStates as LayerStates, layer_states as layer_states
 from ._levels import (
     RANDOM_STARTS as RANDOM_STARTS,
@@ -54,4 +54,4 @@ from ._saving import check_saving as check_saving, load as load, save as save, t
 from ._softmax import SoftmaxTransformer as SoftmaxTransformer
 from ._torch import to_torch as to_torch
 
-_discover()
+_discover(__name__, __path__)

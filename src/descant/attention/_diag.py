@@ -16,6 +16,7 @@ from ._levels import Level, cut, deepened, only, randoms
 from ._linear_transformer import check_depth, depth_and_sets, layers_of, stack_torch
 from ._starts import SPREAD, gram_sizes
 
+
 class Diag(AbstractDiagonal):
     """DIAG: four numbers per head. Fields are (L, K), or (1, K) for `depth` tied layers.
 

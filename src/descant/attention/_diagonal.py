@@ -8,6 +8,7 @@ from jaxtyping import Array, Float, PyTree
 
 from ._linear_transformer import AbstractLinearTransformer, repeated
 
+
 class AbstractDiagonal(AbstractLinearTransformer):
     """Layers that treat all input coordinates alike: P_k = diag(p_x I, p_y), Q_k = diag(q_x I, q_y).
 

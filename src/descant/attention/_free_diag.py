@@ -13,6 +13,7 @@ from ._kind import Kind
 from ._linear_transformer import check_depth, depth_and_sets, layers_of, stack_torch
 from ._starts import SPREAD, gram_sizes
 
+
 class FreeDiag(AbstractDiagonal):
     """DIAG with its four omegas free, as two or more heads allow; fields are (L,), or (1,) for `depth` tied layers."""
 

@@ -25,6 +25,7 @@ from ._starts import jiggled
 # Axes of the axial networks on the way to FULL.
 AXES = 2
 
+
 class Full(AbstractLinearTransformer):
     """FULL: dense P and Q. `p` and `q` are (L, K, d+1, d+1), or (1, K, d+1, d+1) for `depth` tied layers."""
 

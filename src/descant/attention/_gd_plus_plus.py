@@ -17,6 +17,7 @@ from ._levels import Level, deepened, only, randoms
 from ._linear_transformer import check_depth, depth_and_sets, layers_of, stack_torch
 from ._starts import SPREAD, gram_sizes
 
+
 class GDPlusPlusTransformer(AbstractDiagonal):
     """GD++: w_xy = w_yy = 0. Each layer takes a gradient step (w_yx) and preconditions the inputs (w_xx).
 

@@ -19,6 +19,8 @@ from ._starts import fresh
 
 # Options that count something; the others are words and switches.
 COUNTS = ("layers", "heads")
+# What may be asked of any model: one layer, one head, nothing tied, the query masked.
+NEUTRAL = {"layers": 1, "heads": 1, "tied": False, "query_masked": True, "causal": False}
 
 
 class Prepared(NamedTuple):
@@ -103,11 +105,12 @@ class Kind:
         for name, value in options.items():
             if name in COUNTS and value is not None:
                 _check.size(name, value)
-            # One layer, one head, nothing tied: that every model has.
-            if name not in self.options and not (value is None or value is False or (name in COUNTS and value == 1)):
+            if value is not None and name not in self.options and NEUTRAL.get(name) != value:
                 known = ", ".join(self.options) or "none"
                 raise ValueError(f"{name} is {value!r}, but {self.name} has no such option; its options: {known}.")
-        chosen = {name: default if options.get(name) is None else options[name] for name, default in self.options.items()}
+        chosen = {
+            name: default if options.get(name) is None else options[name] for name, default in self.options.items()
+        }
         for name, value in chosen.items():
             if value is inspect.Parameter.empty:
                 raise ValueError(f"{name} is left out, but {self.name} has no default for it; expected a value.")

@@ -24,11 +24,10 @@ Named = Kind | type[AbstractPredictor] | str
 OURS: list[Kind] = []
 
 
-def discover() -> None:
-    """Enter the records of this room's files, once."""
-    room = import_module(__package__)
-    for file in pkgutil.iter_modules(room.__path__):
-        module = import_module(f"{__package__}.{file.name}")
+def discover(room: str, path: Iterable[str]) -> None:
+    """Enter the records of a room's files, once."""
+    for file in pkgutil.iter_modules(path):
+        module = import_module(f"{room}.{file.name}")
         if hasattr(module, "KIND"):
             OURS.append(KINDS.add(module.KIND.name, module.KIND))
 

@@ -12,6 +12,7 @@ from ..tasks import LinearRegression, Moments
 from ._kind import Kind
 from ._starts import fresh_labels
 
+
 class MergedLTB(AbstractLinearPredictor):
     """y_hat = `<skip, x_query>` + v^T (G / n) U x_query: all that a linear transformer block computes.
 

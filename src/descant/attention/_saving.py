@@ -160,8 +160,8 @@ def _describe(value: Any, path: str, tensors: dict[str, np.ndarray], table: Tabl
     if not isinstance(value, eqx.Module):
         if not (value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and isfinite(value))):
             raise ValueError(
-                f"{path or 'the model'} is {value!r}, which can't be saved; a file holds arrays, finite numbers, words, switches, "
-                "tuples and modules."
+                f"{path or 'the model'} is {value!r}, which can't be saved; a file holds arrays, finite numbers, words, "
+                "switches, tuples and modules."
             )
         return value
     kind = type(value).__name__
@@ -178,9 +178,7 @@ def _describe(value: Any, path: str, tensors: dict[str, np.ndarray], table: Tabl
     return {"kind": kind, "fields": described}
 
 
-def _build(
-    description: Any, path: str, tensors: dict[str, np.ndarray], table: Table, static_type: Any = None
-) -> Any:
+def _build(description: Any, path: str, tensors: dict[str, np.ndarray], table: Table, static_type: Any = None) -> Any:
     """The inverse of `_describe`; takes what it uses out of `tensors`."""
     where = path or "the model"
     match description:
@@ -273,7 +271,7 @@ def _build_arguments(
     accepted = inspect.signature(entry.cls).parameters
     extra = {name: value for name, value in extra.items() if name in accepted}
     outline = eqx.filter_eval_shape(lambda: _construct(entry.cls, {**arguments, **extra}, where))
-    known = {name: leaf for name, leaf in _named_leaves(arguments)}
+    known = dict(_named_leaves(arguments))
 
     def fill(leaf_path, leaf):
         if not isinstance(leaf, jax.ShapeDtypeStruct):

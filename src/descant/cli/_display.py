@@ -76,7 +76,7 @@ class Display:
                 self._rows += 1
                 rate = f"{self._rows / since:.2g} {'steps' if 'level' in row else 'starts'}/s"
             else:
-                rate = f"{(row['step'] - self._rows) / since:.0f} steps/s"
+                rate = f"{(row.get('step', 0) - self._rows) / since:.0f} steps/s"
             yield "rate", f"{rate}, about {left:.0f} s left"
         yield "elapsed", f"{now - self._began:.0f} s"
 
@@ -87,7 +87,7 @@ def where(row: dict[str, Any]) -> str:
         return f"{row['level']}, {row['phase']}, step {row['step']}, {row['contexts']} contexts, {row['starts']} starts"
     if "start" in row:
         return f"start {row['start']}, {row['iterations']} iterations"
-    return f"step {row['step']}"
+    return f"step {row['step']}" if "step" in row else f"{row['progress']:.0%}"
 
 
 def losses(row: dict[str, Any], objective: str, references: References) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ metrics.parquet, model.safetensors, result.json
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -18,8 +18,7 @@ import equinox as eqx
 import pyarrow as pa
 
 from .._plain import page, restored
-from ..attention import load
-from ..attention._saving import to_bytes as model_to_bytes
+from ..attention import Named, load, to_bytes as model_to_bytes
 from ..training._protocol import State
 from . import _checkpoint, _metrics
 from ._files import remove, write, write_at
@@ -106,11 +105,11 @@ class Run:
                 return table
         return _metrics.read_parquet(self.folder / PARQUET)
 
-    def model(self) -> Any:
-        """The trained model."""
+    def model(self, kinds: Iterable[Named] = ()) -> Any:
+        """The trained model; `kinds` are records, classes or `module:name` of one's own, as `attention.load` takes them."""
         if not self.finished:
             raise ValueError(f"the run {self.name} is not finished and has no model yet: let it finish first.")
-        return load(self.folder / MODEL)
+        return load(self.folder / MODEL, kinds)
 
     def checkpoint(self) -> State | None:
         """The state to go on from; None before the first is saved."""

@@ -211,7 +211,11 @@ def _why(model: AbstractPredictor, task: LinearRegression, objective: str) -> st
     del task
     if not model.linear:
         return "not linear in the query: Adam on fresh prompts"
-    why = "the query objective" if objective == "query" else f"{parameters(model)} parameters are too many for least squares"
+    why = (
+        "the query objective"
+        if objective == "query"
+        else f"{parameters(model)} parameters are too many for least squares"
+    )
     return f"{why}: Adam on fresh contexts"
 
 

@@ -9,7 +9,7 @@ from jaxtyping import PRNGKeyArray
 
 from .. import _check
 from .._linalg import psd_root
-from .._predictor import AbstractLinearPredictor, AbstractPredictor
+from .._predictor import AbstractPredictor
 from .._unknown import Unknown
 from ..attention import RANDOM_STARTS, Level, kind_of, plan
 from ..tasks import LinearRegression
@@ -51,7 +51,7 @@ class LMTrainer:
 
     def __init__(
         self,
-        model: AbstractLinearPredictor,
+        model: AbstractPredictor,
         task: LinearRegression,
         *,
         objective: str = "posterior",
@@ -261,9 +261,7 @@ def _state(points: list[Point], info: dict[str, Any], before: State, watched: Po
 def _can(model: AbstractPredictor, task: LinearRegression) -> None:
     del task
     if not model.linear:
-        raise Unknown(
-            f"solver lm fits weight vectors, and {type(model).__name__} is not linear in the query; use adam"
-        )
+        raise Unknown(f"solver lm fits weight vectors, and {type(model).__name__} is not linear in the query; use adam")
 
 
 def _why(model: AbstractPredictor, task: LinearRegression, objective: str) -> str | None:

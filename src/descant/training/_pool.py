@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from .._predictor import AbstractLinearPredictor
+from .._predictor import AbstractPredictor
 from .._sampling import cores
 from ..attention import kind_of
 from ..tasks import LinearRegression, Moments
@@ -44,14 +44,14 @@ class Contexts(eqx.Module):
     wanted: Float[Array, "*m d"]
     scale: Float[Array, "*m"]
 
-    def residual(self, model: AbstractLinearPredictor, root: Float[Array, "d d"]) -> Float[Array, " d"]:
+    def residual(self, model: AbstractPredictor, root: Float[Array, "d d"]) -> Float[Array, " d"]:
         """root (w_hat - wanted), scaled by the root of the context's weight: its square is the loss."""
-        prepared = kind_of(model).prepared
+        prepared = None if isinstance(self.seen, Moments) else kind_of(model).prepared
         weights = model.weights(self.seen) if prepared is None else prepared.weights(model, self.seen)
         return self.scale * (root @ (weights - self.wanted))
 
 
-def pieces_for(model: AbstractLinearPredictor, contexts: list[Contexts]) -> list[Contexts]:
+def pieces_for(model: AbstractPredictor, contexts: list[Contexts]) -> list[Contexts]:
     """The pool in the form that suits the model: moments, or what its kind makes of them."""
     prepared = kind_of(model).prepared
     if prepared is None:

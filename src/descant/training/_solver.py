@@ -65,6 +65,7 @@ def as_solver(thing: Any) -> Solver:
     """A record itself, or that of a user's trainer: a class or function that is called as `Solver.make` is."""
     if isinstance(thing, Solver):
         return thing
+    make: Any = thing
     if not callable(thing):
         raise ValueError(f"solver is {thing!r}; expected a Solver, or a class of trainers.")
     name, parameters = f"{thing.__module__}:{thing.__qualname__}", inspect.signature(thing).parameters
@@ -74,7 +75,7 @@ def as_solver(thing: Any) -> Solver:
             f"solver is {name}, which takes no {' and no '.join(missing)}; expected (model, task, *, objective, key, ...)."
         )
     sentence = (thing.__doc__ or thing.__qualname__).strip().partition("\n")[0]
-    return Solver(name=name, sentence=sentence, make=thing, flags={each: each for each in FLAGS if each in parameters})
+    return Solver(name=name, sentence=sentence, make=make, flags={each: each for each in FLAGS if each in parameters})
 
 
 SOLVERS = Registry("solver", "descant.solvers", as_solver)

@@ -49,9 +49,7 @@ def choose(
     """The solver and objective that `train` would use; a `ValueError` that says why if the solver can't do it."""
     _check.one_of("objective", objective, ("auto", *OBJECTIVES))
     if solver == "auto":
-        record, reason = next(
-            (each, why) for each in AUTO if (why := each.suits(model, task, objective)) is not None
-        )
+        record, reason = next((each, why) for each in AUTO if (why := each.suits(model, task, objective)) is not None)
     else:
         record, reason = (SOLVERS.get(solver) if isinstance(solver, str) else as_solver(solver)), "as asked"
     record.can(model, task)
@@ -83,8 +81,9 @@ def train(
 
     **Arguments:** `model` gives the kind, the sizes and a first start; `solver` is `auto`, `population` (Newton on
     the whole risk of a single layer), `lm` (Levenberg-Marquardt on a pool of moments, through shallower networks to deep
-    ones), `adam`, or one of your own (a class of trainers, a `Solver`, or `module:name`); `objective` one of `query`, `weights`, `posterior`, `adjusted`, or `auto`; `settings` go to the
-    solver. `samples` fresh contexts measure the result, none left out.
+    ones), `adam`, or one of your own (a class of trainers, a `Solver`, or `module:name`); `objective` one of `query`,
+    `weights`, `posterior`, `adjusted`, or `auto`; `settings` go to the solver. `samples` fresh contexts
+    measure the result, none left out.
 
     >>> import jax
     >>> from descant import LinearRegression

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import equinox as eqx
 
+from ..._predictor import AbstractPredictor
 from .._kind import kind_of
 
 if TYPE_CHECKING:
@@ -23,7 +24,9 @@ def to_torch(model: eqx.Module, d: int | None = None) -> "torch.nn.Module":
         import torch  # noqa: F401, PLC0415  # pyright: ignore[reportMissingImports]
     except ImportError:
         raise ImportError("to_torch needs PyTorch; install descant[torch].") from None
-    form = kind_of(model).torch
+    form = kind_of(model).torch if isinstance(model, AbstractPredictor) else None
     if form is None:
-        raise ValueError(f"a {type(model).__name__} has no PyTorch form; a Kind beside its class can say how it gets one.")
+        raise ValueError(
+            f"a {type(model).__name__} has no PyTorch form; a Kind beside its class can say how it gets one."
+        )
     return form(model, d)
