@@ -20,7 +20,8 @@ Z = 3.0
 class Check:
     """`value` (relation) `bound`, give or take `tolerance`; standard errors of 0 are exact numbers.
 
-    `reason` says why the tolerance is what it is; `printed` is what the paper prints, as text, where it prints anything.
+    `reason` says why the tolerance is what it is; `printed` is what the paper prints, as text,
+    where it prints anything.
     """
 
     name: str

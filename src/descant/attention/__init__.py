@@ -44,7 +44,6 @@ from ._linear_transformer import (
 )
 from ._lsa import LSA as LSA
 from ._ltb import LTB as LTB, MergedLTB as MergedLTB
-from ._merged import merged_form as merged_form
 from ._saving import load as load, save as save, to_bytes as to_bytes
 from ._softmax import SoftmaxTransformer as SoftmaxTransformer
 from ._torch import to_torch as to_torch

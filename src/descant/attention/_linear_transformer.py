@@ -16,8 +16,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from .. import _check
-from .._predictor import AbstractLinearPredictor
-from ..estimators import GramAffine
+from .._predictor import AbstractLinearPredictor, Merged
+from .._unknown import Unknown
 from ..tasks import Moments, Prompt
 from ._congruence import congruence
 
@@ -93,13 +93,13 @@ class AbstractLinearTransformer(AbstractLinearPredictor):
             history.append(now)
         return jnp.stack(history)
 
-    def gram_affine(self, d: int, n: int) -> GramAffine:
+    def gram_affine(self, d: int, n: int) -> Merged:
         """A single layer in merged form, for exact risks."""
         if self.layers > 1:
-            raise ValueError(f"a linear transformer with {self.layers} layers is not affine in the Gram matrix.")
+            raise Unknown(f"a linear transformer with {self.layers} layers is not affine in the Gram matrix")
         p, q = self.dense(d)
         tensor = -n * jnp.einsum("ki,kjl->lij", p[0, :, -1], q[0, :, :, :-1])
-        return GramAffine(jnp.zeros(tensor.shape[0], tensor.dtype), tensor)
+        return Merged(jnp.zeros(tensor.shape[0], tensor.dtype), tensor)
 
 
 class Full(AbstractLinearTransformer):

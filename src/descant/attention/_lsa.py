@@ -6,13 +6,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
-from .._predictor import AbstractLinearPredictor
-from ..estimators import AttendingGramAffine, GramAffine
+from .._predictor import AbstractPredictor, Merged
+from .._unknown import Unknown
 from ..tasks import Moments, Prompt
 from ._guess import AbstractGuess, LinearGuess, NoGuess
 
 
-class LSA(AbstractLinearPredictor):
+class LSA(AbstractPredictor):
     """y_hat = y_q + sum_h v_h^T G U_h e_query, the last entry of a layer of linear self-attention.
 
     e_query = (x_query, y_q) in R^{d+1} is the query token, y_q its label slot (`guess`), G = sum_i e_i e_i^T the Gram
@@ -101,14 +101,13 @@ class LSA(AbstractLinearPredictor):
         weights = jnp.einsum("hj,hjl->l", values, self._query_side(slope))
         return weights + slope if self.residual else weights
 
-    def gram_affine(self, d: int, n: int) -> GramAffine | AttendingGramAffine:
+    def gram_affine(self, d: int, n: int) -> Merged:
         """The same function of contexts of length n in merged form, where it has one: what exact risks are made of."""
         del d
         slope = self._slope(attending_too=True)
         scale = 1 if self.normalized else n
         tensor = scale * jnp.einsum("hi,hjl->lij", self.v, self._query_side(slope))
-        masked = GramAffine(slope if self.residual else jnp.zeros_like(slope), tensor)
-        return masked if self.query_masked else AttendingGramAffine(masked)
+        return Merged(slope if self.residual else jnp.zeros_like(slope), tensor, self.query_masked)
 
     def _query_side(self, slope: Float[Array, " d"]) -> Float[Array, "H e d"]:
         """U_h as it acts on x_query: e_query = (x_query, `<slope, x_query>`)."""
@@ -117,7 +116,7 @@ class LSA(AbstractLinearPredictor):
     def _slope(self, attending_too: bool = False) -> Float[Array, " d"]:
         slope = self.guess.slope(self.d, self.v.dtype)
         if slope is None:
-            raise ValueError(f"an LSA with {type(self.guess).__name__} is not linear in the query; call it on prompts.")
+            raise Unknown(f"an LSA with {type(self.guess).__name__} is not linear in the query")
         if not self.query_masked and not (attending_too and isinstance(self.guess, NoGuess)):
-            raise ValueError("an LSA whose query attends is not linear in the query; call it on prompts.")
+            raise Unknown("an LSA whose query attends is not linear in the query")
         return slope

@@ -5,8 +5,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
-from .._predictor import AbstractLinearPredictor
-from ..estimators import GramAffine
+from .._predictor import AbstractLinearPredictor, Merged
 from ..tasks import Moments
 
 
@@ -39,10 +38,10 @@ class MergedLTB(AbstractLinearPredictor):
         _check.inputs(self.skip.shape[0], moments.d)
         return self.skip + (self.v @ moments.gram) @ self.u / moments.n
 
-    def gram_affine(self, d: int, n: int) -> GramAffine:
+    def gram_affine(self, d: int, n: int) -> Merged:
         """The same function in merged form, for exact risks."""
         del d, n
-        return GramAffine(self.skip, jnp.einsum("i,jl->lij", self.v, self.u))
+        return Merged(self.skip, jnp.einsum("i,jl->lij", self.v, self.u))
 
 
 class LTB(AbstractLinearPredictor):
@@ -106,7 +105,7 @@ class LTB(AbstractLinearPredictor):
         """Those of the merged form."""
         return self.merged().weights(moments)
 
-    def gram_affine(self, d: int, n: int) -> GramAffine:
+    def gram_affine(self, d: int, n: int) -> Merged:
         """The same function in merged form, for exact risks."""
         return self.merged().gram_affine(d, n)
 

@@ -40,7 +40,8 @@ class Claim:
     refuted_by
         What would show that it is wrong.
     method
-        How the experiment goes about it, closed form against numerics against trained model; Markdown with $mathematics$.
+        How the experiment goes about it, closed form against numerics against trained model;
+        Markdown with $mathematics$.
     budgets
         What is done at each budget, in words.
     seconds
@@ -125,6 +126,7 @@ def find(ids: list[str] | None = None) -> dict[str, Claim]:
     unknown = [id for id in ids if id not in claims and id not in PAPERS]
     if unknown:
         raise ValueError(
-            f"no claim and no paper is called {unknown[0]!r}; papers: {', '.join(PAPERS)}; `descant claims` lists the claims."
+            f"no claim and no paper is called {unknown[0]!r}; papers: {', '.join(PAPERS)}; "
+            "`descant claims` lists the claims."
         )
     return {id: claim for id, claim in claims.items() if id in ids or claim.paper in ids}

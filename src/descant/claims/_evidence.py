@@ -10,7 +10,10 @@ Cell = str | float | int | None
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers in rows. A column named "±" has the standard errors of the column before it; None there is an exact number."""
+    """Numbers in rows.
+
+    A column named "±" has the standard errors of the column before it; None there is an exact number.
+    """
 
     name: str
     title: str

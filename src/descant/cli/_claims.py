@@ -55,9 +55,9 @@ def reproduce(
 ) -> int:
     """Run the experiments of the papers' claims, judge each, and write the report.
 
-    Finished claims are kept in OUT and found again, so an interrupted run goes on where it stopped. The report shows all claims
-    that were judged in OUT with this budget and seed. Exit status 1 if an experiment could not be run to its end; a claim that
-    does not hold is a result, not an error.
+    Finished claims are kept in OUT and found again, so an interrupted run goes on where it stopped. The report shows
+    all claims that were judged in OUT with this budget and seed. Exit status 1 if an experiment could not be run to its
+    end; a claim that does not hold is a result, not an error.
 
     Parameters
     ----------

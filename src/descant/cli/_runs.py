@@ -102,8 +102,8 @@ def delete(*names: str, root: Root = None, yes: Annotated[bool, Parameter(negati
     for name in names:
         if name not in by_name:
             raise ValueError(
-                f"name is {name!r}; {store.root} has no run of that name: `descant runs` lists them, and a folder that is "
-                "no run is not deleted from here."
+                f"name is {name!r}; {store.root} has no run of that name: `descant runs` lists them, and a folder that "
+                "is no run is not deleted from here."
             )
         if by_name[name].state == "running":
             raise ValueError(f"another process is working on the run {name}; stop it first. Nothing was deleted.")

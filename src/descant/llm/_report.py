@@ -35,7 +35,7 @@ class Report:
 
 
 def write_report(results: Results, folder: Path, *, model: str) -> Report:
-    """Write table.csv and table.md, distance.csv, shots.csv, verdicts.json, figure.png and, last of all, setting.json."""
+    """Write table.csv, table.md, distance.csv, shots.csv, verdicts.json, figure.png and, last of all, setting.json."""
     report = Report(model, summary(results), verdicts(results))
     write_whole(folder / "table.csv", as_csv(report.rows))
     write_whole(folder / "table.md", as_markdown(report))
@@ -61,7 +61,7 @@ class Found:
 
 
 def default_root() -> Path:
-    """Where `descant llm sts` keeps its results: the folder named by DESCANT_LLM, else `results/llm` below the present one."""
+    """Where `descant llm sts` keeps its results: the folder named by DESCANT_LLM, else `results/llm` below this one."""
     return Path(os.environ.get("DESCANT_LLM") or "results/llm")
 
 

@@ -1,7 +1,7 @@
 """The paper's claims about language models, judged on one model's answers.
 
-Each claim is a list of effects that must all be at least as large as would be worth the name; where it is undecided, more
-queries would decide it. The guess judged is `embedding`: informative, and made without the label or the model.
+Each claim is a list of effects that must all be at least as large as would be worth the name; where it is undecided,
+more queries would decide it. The guess judged is `embedding`: informative, and made without the label or the model.
 """
 
 from dataclasses import dataclass
@@ -67,8 +67,8 @@ def _improves(results: Results) -> Judged:
         )
     )
     words = {
-        "holds": "With the embedding guess answers are better than without one, and better than with a guess of another pair, "
-        "so it is the guess's content that helps and not the longer prompt.",
+        "holds": "With the embedding guess answers are better than without one, and better than with a guess of "
+        "another pair, so it is the guess's content that helps and not the longer prompt.",
         "does-not-hold": "The embedding guess does not improve on no guess and on a shuffled one alike.",
         "undecided": "The numbers allow a gain and none.",
     }
@@ -89,8 +89,8 @@ def _beyond(results: Results) -> Judged:
     )
     words = {
         "holds": "The model's answers with the embedding guess are better than the guess itself.",
-        "does-not-hold": "The guess alone is as good as the model's answers with it, or better: what the guess gains, the "
-        "model gains by copying it.",
+        "does-not-hold": "The guess alone is as good as the model's answers with it, or better: what the guess gains, "
+        "the model gains by copying it.",
         "undecided": "The numbers allow that the model adds to the guess, and that it does not.",
     }
     return _judged("b", checks, words)
@@ -116,8 +116,8 @@ def _hurts(results: Results) -> Judged:
         ),
     )
     words = {
-        "holds": "A random guess makes answers worse than no guess, and for one and the same query the error grows with the "
-        "squared distance of the guess, as for one step of descent from that guess.",
+        "holds": "A random guess makes answers worse than no guess, and for one and the same query the error grows "
+        "with the squared distance of the guess, as for one step of descent from that guess.",
         "does-not-hold": "Either a random guess does no harm, or the error does not follow the distance of the guess.",
         "undecided": "The numbers allow harm and none.",
     }

@@ -45,7 +45,8 @@ def write_report(folder: Path, claims: dict[str, Claim], judgements: dict[str, J
 def draw_figures(folder: Path, judgement: Judgement) -> None:
     """Draw the figures of a judgement ahead of its page, so that writing the report finds them."""
     figures = judgement.evidence.figures if judgement.evidence else ()
-    # A figure that can't be drawn fails when the report is written, where it is seen, and not in the middle of other work.
+    # A figure that can't be drawn fails when the report is written, where it is seen,
+    # and not in the middle of other work.
     with contextlib.suppress(Exception):
         for stem, figure in by_stem(figures).items():
             list(_figure_files(folder / "figures" / judgement.id / stem, figure))
@@ -89,7 +90,7 @@ def _written(path: Path, content: bytes) -> Path:
 
 
 def _remove_old(folder: Path, written: list[str]) -> None:
-    """Remove files of claims that are no more, if a report wrote them: the folder may hold other things of its owner."""
+    """Remove files of claims that are no more, if a report wrote them: the folder may hold its owner's own things."""
     manifest = folder / _MANIFEST
     old = json.loads(manifest.read_text()) if manifest.exists() else []
     for name in set(old) - set(written):

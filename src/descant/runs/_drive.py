@@ -25,9 +25,9 @@ def drive(
 ) -> State:
     """Train until finished, or until `stop()` says so between two advances, and return the state then.
 
-    Goes on from the run's checkpoint, if it has one. The state is kept on disk about every `every` seconds, and when the
-    driving ends for whatever reason: finished, stopped, Ctrl-C, an error of the training's own. What comes out doesn't
-    depend on when it was kept. `on_rows` sees rows at once, trackers when they are on disk.
+    Goes on from the run's checkpoint, if it has one. The state is kept on disk about every `every` seconds, and when
+    the driving ends for whatever reason: finished, stopped, Ctrl-C, an error of the training's own. What comes out
+    doesn't depend on when it was kept. `on_rows` sees rows at once, trackers when they are on disk.
 
     Call `run.finish(trainer.model(state), result)` if `trainer.finished(state)`.
     """

@@ -140,7 +140,8 @@ class Run:
             lines = _metrics.to_lines(rows)
             after = _checkpoint.Mark(before.rows + len(rows), before.size + len(lines))
             content = _checkpoint.to_bytes(state, after)
-            # First the rows, then the checkpoint that counts them: rows that no checkpoint counts are cut off here later.
+            # First the rows, then the checkpoint that counts them:
+            # rows that no checkpoint counts are cut off here later.
             write_at(self.folder / LINES, before.size, lines)
             write_whole(self.folder / CHECKPOINT, content)
 
@@ -160,7 +161,7 @@ class Run:
             tracker.finish(result)
 
     def tidy(self) -> None:
-        """Remove what a process that was killed at the very end left behind; not more than a nicety, so it never fails."""
+        """Remove what a process killed at the very end left behind; not more than a nicety, so it never fails."""
         if self.finished and any(path.exists() for path in self._files(LINES, CHECKPOINT)):
             with suppress(OSError), self.working():
                 pass

@@ -35,8 +35,8 @@ class Broken:
 class Store:
     """The runs in a folder, each in a folder of its own.
 
-    `code` is the version of the code that computes; None means this package's own source. Who trains with code of his own
-    names its version here, because a run made by other code is another run.
+    `code` is the version of the code that computes; None means this package's own source. Who trains with code of his
+    own names its version here, because a run made by other code is another run.
     """
 
     root: Path
@@ -138,8 +138,8 @@ class Store:
             others = [name for name in sorted(os.listdir(path)) if name != LOCK and not name.startswith(f".{CONFIG}.")]
         if others and CONFIG not in others:
             raise ValueError(
-                f"folder is {path}, which holds {others[0]!r} but no run; expected a new or an empty folder, or one with a "
-                "run: choose another."
+                f"folder is {path}, which holds {others[0]!r} but no run; expected a new or an empty folder, or one "
+                "with a run: choose another."
             )
         with locked(path):
             if not (path / CONFIG).exists():
@@ -160,8 +160,8 @@ class Store:
         with run.working():
             if run.checkpoint() is not None:
                 raise ValueError(
-                    f"{run.folder} was begun under {', '.join(changed)}, so it can't be continued bit for bit; go back to "
-                    "what it was begun under, or delete it and start again."
+                    f"{run.folder} was begun under {', '.join(changed)}, so it can't be continued bit for bit; go back "
+                    "to what it was begun under, or delete it and start again."
                 )
             begin(run.folder, run.key, run.code, run.config, now)
         return Run(run.folder)

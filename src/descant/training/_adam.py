@@ -13,7 +13,7 @@ from jaxtyping import Array, PRNGKeyArray
 from .. import _check
 from .._predictor import AbstractPredictor
 from .._trainer import State
-from ..tasks import LinearRegression
+from ..tasks import AbstractTask
 from ._alike import alike
 from ._descent import at_rest, constant, cosine, descend
 from ._objective import batch_loss, check_objective, draw
@@ -34,7 +34,7 @@ class AdamTrainer:
     def __init__(
         self,
         models: AbstractPredictor | Sequence[AbstractPredictor],
-        tasks: LinearRegression | Sequence[LinearRegression],
+        tasks: AbstractTask | Sequence[AbstractTask],
         *,
         objective: str = "query",
         key: PRNGKeyArray,
@@ -47,14 +47,14 @@ class AdamTrainer:
         chunk: int = 50,
     ):
         members = [models] if isinstance(models, AbstractPredictor) else list(models)
-        laws = [tasks] * len(members) if isinstance(tasks, LinearRegression) else list(tasks)
+        laws = [tasks] * len(members) if isinstance(tasks, AbstractTask) else list(tasks)
         rates = list(lr) if isinstance(lr, Sequence) else [lr] * len(members)
         if not members or not len(members) == len(laws) == len(rates):
             raise ValueError(
                 f"there are {len(members)} models, {len(laws)} tasks and {len(rates)} step sizes; expected one of each "
                 "per member, or one for all."
             )
-        check_objective(objective, members[0])
+        check_objective(objective, members[0], laws[0])
         _check.one_of("schedule", schedule, SCHEDULES)
         for name, value in (("steps", steps), ("batch", batch), ("chunk", chunk)):
             _check.size(name, value)

@@ -15,9 +15,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from .._predictor import AbstractLinearPredictor
+from .._predictor import AbstractPredictor
 from ..attention import Axial, Diag, FreeDiag, Full, GDPlusPlusTransformer, as_full
-from ..tasks import LinearRegression
+from ..tasks import AbstractTask
 from ._starts import deepened, diag_from_gd, free_from_gd, preconditioner_start, pushed, random_start
 
 # How far axial networks start from DIAG: enough to leave its symmetry, in units of the weights' own size.
@@ -35,9 +35,7 @@ class Level:
     starts: Callable[[dict[str, Any], PRNGKeyArray], list[Any]]
 
 
-def plan(
-    model: AbstractLinearPredictor, task: LinearRegression, random_starts: int, *, every_depth: bool = False
-) -> list[Level]:
+def plan(model: AbstractPredictor, task: AbstractTask, random_starts: int, *, every_depth: bool = False) -> list[Level]:
     """The levels that lead to a model of this kind; the last one is the model's own.
 
     With `every_depth` all shallower networks of its kind are among them, also where they don't lead there.
@@ -64,7 +62,7 @@ def plan(
     return [Level("only", model, lambda found, key: [model, *_randoms(model, task, key, random_starts)])]
 
 
-def _randoms(template: Any, task: LinearRegression, key: PRNGKeyArray, count: int) -> list[Any]:
+def _randoms(template: Any, task: AbstractTask, key: PRNGKeyArray, count: int) -> list[Any]:
     return [random_start(template, task, jax.random.fold_in(key, 1000 + index)) for index in range(count)]
 
 
@@ -73,7 +71,7 @@ def _cut(model: Any, layers: int) -> Any:
     return jax.tree.map(lambda leaf: jnp.zeros((layers, *leaf.shape[1:]), leaf.dtype), model)
 
 
-def _gd_level(layers: int, task: LinearRegression, random_starts: int) -> Level:
+def _gd_level(layers: int, task: AbstractTask, random_starts: int) -> Level:
     template = GDPlusPlusTransformer(jnp.zeros(layers), jnp.zeros(layers))
 
     def starts(found: dict[str, Any], key: PRNGKeyArray) -> list[Any]:
@@ -84,7 +82,7 @@ def _gd_level(layers: int, task: LinearRegression, random_starts: int) -> Level:
     return Level(f"gd++ {layers}", template, starts)
 
 
-def _diag_level(model: Diag | FreeDiag, layers: int, task: LinearRegression, random_starts: int) -> Level:
+def _diag_level(model: Diag | FreeDiag, layers: int, task: AbstractTask, random_starts: int) -> Level:
     template = _cut(model, layers)
     lift = diag_from_gd if isinstance(model, Diag) else free_from_gd
 
@@ -96,7 +94,7 @@ def _diag_level(model: Diag | FreeDiag, layers: int, task: LinearRegression, ran
     return Level(f"diag {layers}", template, starts)
 
 
-def _axial_level(model: Axial, layers: int, task: LinearRegression, random_starts: int) -> Level:
+def _axial_level(model: Axial, layers: int, task: AbstractTask, random_starts: int) -> Level:
     template = _cut(model, layers)
 
     def starts(found: dict[str, Any], key: PRNGKeyArray) -> list[Any]:
@@ -109,7 +107,7 @@ def _axial_level(model: Axial, layers: int, task: LinearRegression, random_start
     return Level(f"axial {layers}", template, starts)
 
 
-def _full_level(model: Full, layers: int, task: LinearRegression) -> Level:
+def _full_level(model: Full, layers: int, task: AbstractTask) -> Level:
     template = _cut(model, layers)
 
     def starts(found: dict[str, Any], key: PRNGKeyArray) -> list[Any]:

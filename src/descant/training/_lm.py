@@ -9,10 +9,10 @@ from jaxtyping import PRNGKeyArray
 
 from .. import _check
 from .._linalg import psd_root
-from .._predictor import AbstractLinearPredictor
+from .._predictor import AbstractPredictor
 from .._trainer import State
 from ..attention import AbstractLinearTransformer, GDPlusPlusTransformer
-from ..tasks import LinearRegression
+from ..tasks import AbstractTask
 from ._flat import flatten, rebuild
 from ._least_squares import LeastSquares, Point
 from ._levels import Level, plan
@@ -49,8 +49,8 @@ class LMTrainer:
 
     def __init__(
         self,
-        model: AbstractLinearPredictor,
-        task: LinearRegression,
+        model: AbstractPredictor,
+        task: AbstractTask,
         *,
         objective: str = "posterior",
         key: PRNGKeyArray,
@@ -64,7 +64,7 @@ class LMTrainer:
         drawn: int | None = None,
         levels: list[Level] | None = None,
     ):
-        check_objective(objective, model)
+        check_objective(objective, model, task)
         if objective == "query":
             raise ValueError("objective is 'query'; Levenberg-Marquardt fits weight vectors: use weights or posterior.")
         sizes = {"keep": keep, "pieces": pieces, "most_pieces": most_pieces}
@@ -80,7 +80,7 @@ class LMTrainer:
         self.sentinels, self.drawn = sentinels, drawn
         self._layers = model.layers if isinstance(model, AbstractLinearTransformer) else 1
         self._key = key
-        self._root = psd_root(task.inputs.second_moment(task.d))
+        self._root = psd_root(task.query_metric())
         self._contexts: dict[int, list[Any]] = {}
         self._problems: dict[tuple[str, int, int], LeastSquares] = {}
 

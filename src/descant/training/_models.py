@@ -18,7 +18,7 @@ from ..attention import (
     LinearGuess,
     SoftmaxTransformer,
 )
-from ..tasks import LinearRegression
+from ..tasks import AbstractTask
 from ._starts import random_start
 
 MODELS = ("lsa", "yq-lsa", "ltb", "gd++", "diag", "free-diag", "axial", "full", "elsa", "softmax")
@@ -32,7 +32,7 @@ TIEABLE = ("gd++", "diag", "free-diag", "axial", "full")
 
 def make_model(
     name: str,
-    task: LinearRegression,
+    task: AbstractTask,
     *,
     layers: int | None = None,
     heads: int | None = None,

@@ -16,10 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from .._predictor import AbstractLinearPredictor
+from .._predictor import AbstractPredictor
 from .._sampling import cores
 from ..attention import GDPlusPlusTransformer
-from ..tasks import LinearRegression, Moments
+from ..tasks import AbstractTask, Moments
 from ._objective import target
 from ._sentinels import can_stretch, stretched
 
@@ -44,7 +44,7 @@ class Contexts(eqx.Module):
     wanted: Float[Array, "*m d"]
     scale: Float[Array, "*m"]
 
-    def residual(self, model: AbstractLinearPredictor, root: Float[Array, "d d"]) -> Float[Array, " d"]:
+    def residual(self, model: AbstractPredictor, root: Float[Array, "d d"]) -> Float[Array, " d"]:
         """root (w_hat - wanted), scaled by the root of the context's weight: its square is the loss."""
         return self.scale * (root @ (model.weights(self.moments) - self.wanted))
 
@@ -81,7 +81,7 @@ class Spectra(eqx.Module):
         return self.scale * (root @ (self.vectors @ w - self.wanted))
 
 
-def pieces_for(model: AbstractLinearPredictor, contexts: list[Contexts]) -> list[Any]:
+def pieces_for(model: AbstractPredictor, contexts: list[Contexts]) -> list[Any]:
     """The pool in the form that suits the model."""
     if isinstance(model, GDPlusPlusTransformer):
         return [Spectra.of(piece) for piece in contexts]
@@ -89,12 +89,12 @@ def pieces_for(model: AbstractLinearPredictor, contexts: list[Contexts]) -> list
 
 
 @eqx.filter_jit
-def _candidates(task: LinearRegression, key: PRNGKeyArray, count: int) -> Moments:
+def _candidates(task: AbstractTask, key: PRNGKeyArray, count: int) -> Moments:
     return jax.vmap(lambda key: task.sample_moments(key=key))(jax.random.split(key, count))
 
 
 @eqx.filter_jit
-def _targets(objective: str, task: LinearRegression, moments: Moments) -> Float[Array, "m d"]:
+def _targets(objective: str, task: AbstractTask, moments: Moments) -> Float[Array, "m d"]:
     return jax.vmap(lambda moments: target(objective, task, moments))(moments)
 
 
@@ -115,7 +115,7 @@ def _keep(moments: Moments, size: int) -> tuple[np.ndarray, np.ndarray]:
     return kept, np.sqrt(weights * PIECE / count)
 
 
-def drawn_per_kept(task: LinearRegression, layers: int, most: int | None = None) -> int:
+def drawn_per_kept(task: AbstractTask, layers: int, most: int | None = None) -> int:
     """How many contexts to draw for one that is kept: `most`, or what the depth asks for, as far as memory allows."""
     numbers = (task.d + 1) * (2 * (task.d + 1) + (task.n if task.moments_take_tokens else 0))
     if most is None:
@@ -124,7 +124,7 @@ def drawn_per_kept(task: LinearRegression, layers: int, most: int | None = None)
 
 
 def _piece(
-    objective: str, task: LinearRegression, key: PRNGKeyArray, layers: int, sentinels: bool, drawn: int | None
+    objective: str, task: AbstractTask, key: PRNGKeyArray, layers: int, sentinels: bool, drawn: int | None
 ) -> Contexts:
     moments = _candidates(task, key, PIECE * drawn_per_kept(task, layers, drawn))
     guards = SENTINELS if sentinels and layers > 1 and can_stretch(task) else 0
@@ -143,7 +143,7 @@ def _piece(
 
 def draw_pool(
     objective: str,
-    task: LinearRegression,
+    task: AbstractTask,
     count: int,
     key: PRNGKeyArray,
     *,

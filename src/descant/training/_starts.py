@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from .._predictor import AbstractPredictor
+from .._unknown import Unknown
 from ..attention import (
     LSA,
     Axial,
@@ -20,23 +21,31 @@ from ..attention import (
     MergedLTB,
 )
 from ..estimators import GDPlusPlus
-from ..tasks import LinearRegression
+from ..tasks import AbstractTask
 
 # Random omegas spread over this many times the inverse size of the Gram block they multiply.
 SPREAD = 0.7
 # Random starts beside those that are known to be good.
 RANDOM_STARTS = 6
+# Prompts that tell the size of labels where no law does.
+LOOKED_AT = 256
 
 
-def gram_sizes(task: LinearRegression) -> tuple[float, float]:
-    """Typical size of an eigenvalue of X^T X, and of y^T y."""
-    second = task.inputs.second_moment(task.d)
-    spread = task.prior.cov + jnp.outer(task.prior.mean, task.prior.mean)
-    label = float(jnp.sum(second * spread)) + float(task.noise.moment(2))
-    return task.n * float(jnp.trace(second)) / task.d, task.n * max(label, 1e-300)
+def gram_sizes(task: AbstractTask) -> tuple[float, float]:
+    """Typical size of an eigenvalue of X^T X, and of y^T y: from the laws' moments, or from a few prompts."""
+    try:
+        regression = task.regression()
+        second, tasks = np.asarray(task.query_metric()), regression.prior.moments(task.d).second
+        label = float(np.sum(second * tasks)) + float(regression.noise.moment(2)) * regression.labels.moments().second
+        return task.n * float(np.trace(second)) / task.d, task.n * max(label, 1e-300)
+    except Unknown:
+        keys = jax.random.split(jax.random.key(0), LOOKED_AT)
+        gram = jax.vmap(lambda key: task.sample(key=key).moments().gram)(keys)
+        inputs, labels = jnp.trace(gram[:, :-1, :-1], axis1=1, axis2=2), gram[:, -1, -1]
+        return float(jnp.mean(inputs)) / task.d, max(float(jnp.mean(labels)), 1e-300)
 
 
-def random_start(model: AbstractPredictor, task: LinearRegression, key: PRNGKeyArray) -> Any:
+def random_start(model: AbstractPredictor, task: AbstractTask, key: PRNGKeyArray) -> Any:
     """Other random weights for the same kind of model, of the size that the task's contexts call for."""
     x, y = gram_sizes(task)
     match model:
@@ -119,7 +128,7 @@ def full_from_diag(model: Diag, d: int) -> Full:
     return Full(spread(model.p_x, model.p_y), spread(model.q_x, model.q_y), depth=model.depth)
 
 
-def diag_from_gd(model: GDPlusPlusTransformer, like: Diag, task: LinearRegression) -> Diag:
+def diag_from_gd(model: GDPlusPlusTransformer, like: Diag, task: AbstractTask) -> Diag:
     """GD++ as DIAG with the heads of `like`: the first head does it all, the others and q_y start at next to nothing."""
     x, y = gram_sizes(task)
     # p and q share the omegas' size evenly in units of w_yx, so that both can move.
@@ -134,7 +143,7 @@ def diag_from_gd(model: GDPlusPlusTransformer, like: Diag, task: LinearRegressio
     )
 
 
-def free_from_gd(model: GDPlusPlusTransformer, like: FreeDiag, task: LinearRegression) -> FreeDiag:
+def free_from_gd(model: GDPlusPlusTransformer, like: FreeDiag, task: AbstractTask) -> FreeDiag:
     """GD++ as DIAG with free omegas."""
     del task
     nothing = jnp.zeros_like(like.w_xy)
@@ -146,7 +155,7 @@ def with_layer(model: Any, position: int, layer: Any) -> Any:
     return jax.tree.map(lambda leaf, new: jnp.concatenate([leaf[:position], new, leaf[position:]]), model, layer)
 
 
-def deepened(model: Any, task: LinearRegression, key: PRNGKeyArray) -> list[Any]:
+def deepened(model: Any, task: AbstractTask, key: PRNGKeyArray) -> list[Any]:
     """Networks with one more layer that begin where `model` stands: a weak random layer at each place."""
     single = jax.tree.map(lambda leaf: leaf[:1], model)
     starts = []
@@ -156,9 +165,9 @@ def deepened(model: Any, task: LinearRegression, key: PRNGKeyArray) -> list[Any]
     return starts
 
 
-def preconditioner_start(layers: int, task: LinearRegression) -> GDPlusPlusTransformer:
+def preconditioner_start(layers: int, task: AbstractTask) -> GDPlusPlusTransformer:
     """Theorem 5.1's network for the bulk of the eigenvalues of X^T X: precondition, then one step."""
-    second = np.linalg.eigvalsh(np.asarray(task.inputs.second_moment(task.d)))
+    second = np.linalg.eigvalsh(np.asarray(task.query_metric()))
     ratio = (task.d / task.n) ** 0.5
     low, high = task.n * second.min() * max(1 - ratio, 0.1) ** 2, task.n * second.max() * (1 + ratio) ** 2
     gd = GDPlusPlus.preconditioned(layers, max(low, 1e-3 * high), high)

@@ -9,14 +9,14 @@ import jax
 from jaxtyping import PRNGKeyArray
 
 from .. import _check
-from .._predictor import AbstractPredictor, in_moment_space
+from .._predictor import AbstractPredictor
 from .._trainer import State, Trainer, to_end
 from ..measure import Risk, risk
-from ..tasks import GaussianInputs, LinearRegression
+from ..tasks import AbstractTask
 from ._adam import AdamTrainer
 from ._lm import LMTrainer
-from ._objective import OBJECTIVES
-from ._population import PopulationTrainer, has_population_risk
+from ._objective import OBJECTIVES, natural_objective
+from ._population import PopulationTrainer, has_population_risk, is_exact
 
 SOLVERS = ("auto", "population", "lm", "adam")
 # A Gauss-Newton matrix of this many parameters still fits and factorises in a second.
@@ -42,17 +42,16 @@ class Trained:
     rows: list[dict[str, Any]] = field(repr=False)
 
 
-def choose(model: AbstractPredictor, task: LinearRegression, solver: str = "auto", objective: str = "auto") -> Choice:
+def choose(model: AbstractPredictor, task: AbstractTask, solver: str = "auto", objective: str = "auto") -> Choice:
     """The solver and objective that `train` would use."""
     _check.one_of("solver", solver, SOLVERS)
     _check.one_of("objective", objective, ("auto", *OBJECTIVES))
-    linear = in_moment_space(model)
+    linear = model.linear
     size = sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(model, eqx.is_inexact_array)))
     reason = "as asked"
     if solver == "auto":
         if objective in ("auto", "posterior") and has_population_risk(model, task):
-            exactly = isinstance(task.inputs, GaussianInputs)
-            how = "is known exactly" if exactly else "is a quadratic form in moments of sampled contexts"
+            how = "is known exactly" if is_exact(model, task) else "is a quadratic form in moments of sampled contexts"
             solver, reason = "population", f"one layer: its risk {how}, and is minimised itself"
         elif linear and objective != "query" and size <= MOST_PARAMETERS:
             solver, reason = "lm", f"linear in the query with {size} parameters: least squares on a pool of moments"
@@ -69,11 +68,11 @@ def choose(model: AbstractPredictor, task: LinearRegression, solver: str = "auto
         # All expectations are done by hand: the objectives, which differ in how many are, have become one.
         return Choice(solver, "risk", reason)
     if objective == "auto":
-        objective = "posterior" if linear else "query"
+        objective = natural_objective(model, task)
     return Choice(solver, objective, reason)
 
 
-def make_trainer(model: Any, task: LinearRegression, choice: Choice, *, key: PRNGKeyArray, **settings: Any) -> Trainer:
+def make_trainer(model: Any, task: AbstractTask, choice: Choice, *, key: PRNGKeyArray, **settings: Any) -> Trainer:
     """The trainer of a choice; `settings` are those of its class. Adam also takes a list of models."""
     match choice.solver:
         case "population":
@@ -87,7 +86,7 @@ def make_trainer(model: Any, task: LinearRegression, choice: Choice, *, key: PRN
 
 def train(
     model: AbstractPredictor,
-    task: LinearRegression,
+    task: AbstractTask,
     *,
     solver: str = "auto",
     objective: str = "auto",

@@ -65,8 +65,10 @@ def squared_error(network: ELSA, problem: Problem, numbers: Array) -> Array:
 
 
 def references(problem: Problem, key: PRNGKeyArray) -> tuple[float, float, float]:
-    """On the inputs that results are measured on: the loss of predicting zero, and, relative to it, the floor of odd networks
-    and the loss of the network by hand."""
+    """The loss of predicting zero, and, relative to it, the floor of odd networks and the loss of the network by hand.
+
+    All on the inputs that results are measured on.
+    """
     numbers = _tested(problem, key)
     answers = jax.vmap(lambda each: problem.place(each)[1])(numbers)
     half = answers.shape[0] // 2

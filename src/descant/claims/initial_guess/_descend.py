@@ -22,7 +22,7 @@ class Kind(NamedTuple):
 
 
 class Descent(NamedTuple):
-    """Exact risks (kinds, seeds, looks) during training, first and last step included, and the guesses it ended with."""
+    """Exact risks (kinds, seeds, looks) during training, first and last step included, and the last guesses."""
 
     risks: np.ndarray
     guesses: np.ndarray
@@ -33,8 +33,8 @@ def train_kinds(
 ) -> Descent:
     """Train every kind from random weights, with a step size that falls to zero like a cosine.
 
-    All layers have as many heads as the largest; those that a kind does not have are held at zero, so that one compiled program
-    serves for all kinds and seeds.
+    All layers have as many heads as the largest; those that a kind does not have are held at zero, so that one compiled
+    program serves for all kinds and seeds.
     """
     d, most = posed.d, max(kind.heads for kind in kinds)
     members = [kind for kind in kinds for _ in range(seeds)]

@@ -15,14 +15,16 @@ TITLES = {
     "c": "A bad guess hurts {name} as it hurts linear attention",
 }
 REFUTED = {
-    "a": "Answers that are no better with an informative guess than without one, or than with the guess of another pair.",
+    "a": "Answers that are no better with an informative guess than without one, "
+    "or than with the guess of another pair.",
     "b": "A guess that is, alone, as good as the model's answers with it.",
     "c": "Random guesses that do no harm, or errors that don't follow the distance of the guess.",
 }
 METHOD = """
-    Pairs of sentences of the STS benchmark are scored from 0 to 5 after labelled demonstrations, {draws}, with and without
-    a guess in the prompt. The answer is the mean score under the probabilities of the next token, or the number in the
-    text of a chat. Guesses are compared on the same queries with the same demonstrations; each guess is also judged alone.
+    Pairs of sentences of the STS benchmark are scored from 0 to 5 after labelled demonstrations, {draws}, with and
+    without a guess in the prompt. The answer is the mean score under the probabilities of the next token, or the number
+    in the text of a chat. Guesses are compared on the same queries with the same demonstrations; each guess is also
+    judged alone.
 """
 
 

@@ -53,7 +53,7 @@ def _run(arrays: Any, static: Any, problems: Problem, rates: Array, method: str,
 def curves(
     models: list[Any], problems: list[Problem], rates: list[float], *, method: str, steps: int
 ) -> Float[np.ndarray, "members steps 2"]:
-    """Exact risk, and distance of the start from the prior mean, before every iteration; one member per entry of the lists."""
+    """Exact risk, and distance of the start from the prior mean, before every iteration; a member per entry."""
     arrays, static = zip(*(eqx.partition(model, eqx.is_inexact_array) for model in models), strict=True)
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *arrays)
     laws = jax.tree.map(lambda *leaves: jnp.stack(leaves), *problems)

@@ -1,4 +1,4 @@
-"""`python -m descant.programs.studies FOLDER`: the tables of the documentation on stdout, its pictures into a folder."""
+"""`python -m descant.programs.studies FOLDER`: the documentation's tables on stdout, its pictures into a folder."""
 
 import sys
 from pathlib import Path

@@ -35,8 +35,8 @@ class Convergence:
 def convergence(condition: int, *, n: int = 20, d: int = 4, lam: float = 0.5, seed: int = 0) -> Convergence:
     """Ridge regression by gradient descent, compiled, on a problem whose X^T X + lam I has this condition number.
 
-    The slowest mode shrinks by 1 - eta lambda_min in each step, so log |w_T - ridge| falls with that slope. A network of at most
-    100 steps is run again and again on its own result, which is the network for all of them.
+    The slowest mode shrinks by 1 - eta lambda_min in each step, so log |w_T - ridge| falls with that slope. A network
+    of at most 100 steps is run again and again on its own result, which is the network for all of them.
     """
     x, y = problem(condition, n=n, d=d, lam=lam, seed=seed)
     gram = x.T @ x + lam * np.eye(d)

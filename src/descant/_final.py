@@ -1,0 +1,22 @@
+"""Abstract or final: classes of this package that can be drawn, measured or trained are one or the other.
+
+What a class knows (its moments, its posterior, its exact risk) holds for its own methods. A subclass that overrides one of
+them would inherit the rest, and with it wrong numbers that look exact. So only classes named `Abstract...` can be subclassed.
+"""
+
+import equinox as eqx
+
+
+class AbstractOpen(eqx.Module):
+    """Base of what users bring along: subclass the abstract classes, not the concrete ones."""
+
+    def __init_subclass__(cls, **settings):
+        super().__init_subclass__(**settings)
+        for base in cls.__mro__[1:]:
+            ours = base.__module__.partition(".")[0] == "descant"
+            if ours and issubclass(base, AbstractOpen) and not base.__name__.startswith("Abstract"):
+                parents = [parent.__name__ for parent in base.__mro__[1:] if parent.__name__.startswith("Abstract")]
+                raise TypeError(
+                    f"{cls.__name__} is a subclass of {base.__name__}, which is final: what {base.__name__} knows of "
+                    f"itself would not hold for a subclass. Subclass {parents[0]}, or hold a {base.__name__} in a field."
+                )

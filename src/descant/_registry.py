@@ -1,0 +1,92 @@
+"""Things of one sort by name: ours, those of installed packages, and a user's own as `module:name`."""
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+def imported(reference: str, what: str) -> Any:
+    """The object that `module:name` stands for; the module is looked for in the present folder too."""
+    module, _, name = reference.partition(":")
+    if not all(part.isidentifier() for part in (*module.split("."), *name.split("."))):
+        raise ValueError(f"{what} is {reference!r}; expected module:name, such as my_module:MyClass.")
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # a console script does not look there by itself
+    try:
+        found: Any = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (module == error.name or module.startswith(f"{error.name}.")):
+            raise
+        raise ValueError(
+            f"{what} is {reference!r}, but there is no module {module!r}; it is looked for in the present folder and on "
+            "PYTHONPATH."
+        ) from None
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise ValueError(f"{what} is {reference!r}, but the module {module!r} has no {name!r}.")
+        found = getattr(found, part)
+    return found
+
+
+@dataclass(frozen=True)
+class Registry(Generic[T]):
+    """Records by name. `get` also takes `module:name`, and what installed packages bring in as entry points.
+
+    **Arguments:** `what` names the sort in sentences ("model"); `group` is the entry points' group ("descant.models");
+    `record` turns what a user's module has under a name into a record, and raises a `ValueError` if it can't.
+
+    >>> numbers = Registry("number", "descant.numbers", float)
+    >>> numbers.add("half", 0.5)
+    0.5
+    >>> numbers.get("half"), numbers.get("math:pi")
+    (0.5, 3.141592653589793)
+    """
+
+    what: str
+    group: str
+    record: Callable[[Any], T]
+    _records: dict[str, T] = field(default_factory=dict)
+
+    def add(self, name: str, record: T) -> T:
+        """Enter a record; a name can be taken only once."""
+        if name in self._records:
+            raise ValueError(f"two records are called {name!r}; expected each {self.what} once.")
+        self._records[name] = record
+        return record
+
+    def names(self) -> list[str]:
+        """All names: ours in the order they were entered, then those of installed packages."""
+        return [*self._records, *(name for name in self._points() if name not in self._records)]
+
+    def get(self, name: str) -> T:
+        """The record of this name, or of a user's `module:name`."""
+        if name in self._records:
+            return self._records[name]
+        points = self._points()
+        if name in points:
+            return self.record(points[name].load())
+        if ":" in name:
+            return self.record(imported(name, self.what))
+        raise ValueError(
+            f"{self.what} is {name!r}; expected one of: {', '.join(self.names())}; or your own, as module:name."
+        )
+
+    def split(self, text: str) -> tuple[T, str]:
+        """The record that a text begins with, and what stands behind it: `uniform:5`, or `my_module:Law:0.1,3`."""
+        name, _, rest = text.partition(":")
+        if name in self._records or name in self._points() or ":" not in text:
+            return self.get(name), rest
+        attribute, _, rest = rest.partition(":")
+        return self.get(f"{name}:{attribute}"), rest
+
+    def __iter__(self) -> Iterator[tuple[str, T]]:
+        """Pairs of name and record."""
+        return ((name, self.get(name)) for name in self.names())
+
+    def _points(self) -> dict[str, Any]:
+        return {point.name: point for point in entry_points(group=self.group)}
