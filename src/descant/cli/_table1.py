@@ -32,8 +32,8 @@ def table1(
 ) -> None:
     """Print the adjusted half-MSE of GD++, DIAG and FULL networks on the paper's noise laws beside the paper's.
 
-    The networks are those of `descant reproduce` in the same folder, with the full budget; those that are not there yet are
-    trained. Interrupted work goes on, finished work is found.
+    The networks are those of `descant reproduce` in the same folder, with the full budget; those that are not there yet
+    are trained. Interrupted work goes on, finished work is found.
 
     Parameters
     ----------
@@ -86,9 +86,9 @@ def _print(found: "list[Cell]", seconds: float) -> None:
     title = "Adjusted half-MSE, d = 10, n = 20 (Vladymyrov et al. 2024, Table 1)"
     table = Table(title=title, title_justify="left", caption_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.caption = (
-        "L: layers. ours: over contexts on which the network does not explode, with standard error. exploding: the share of the "
-        "others, on which it errs by more than ten times what predicting zero costs; mean: over all contexts. bound: the "
-        "paper's number lies below the best constant ridge, which no GD++ can beat; ours is at it."
+        "L: layers. ours: over contexts on which the network does not explode, with standard error. exploding: the "
+        "share of the others, on which it errs by more than ten times what predicting zero costs; mean: over all "
+        "contexts. bound: the paper's number lies below the best constant ridge, which no GD++ can beat; ours is at it."
     )
     for column in ("noise", "model"):
         table.add_column(column, no_wrap=True)

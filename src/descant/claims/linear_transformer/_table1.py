@@ -1,9 +1,9 @@
 """The cells of Table 1 of Vladymyrov et al. (2024): what the trained networks reach, beside what the paper prints.
 
-Half of the adjusted risk, as the paper prints it: half the mean squared error less the oracle ridge's. With little noise, the
-networks that the paper's values belong to explode on about one context in a hundred thousand, and nothing but that context
-is left in the mean. So every cell has the mean, and beside it the part of the mean that ordinary contexts make up and the
-share of the others.
+Half of the adjusted risk, as the paper prints it: half the mean squared error less the oracle ridge's. With little
+noise, the networks that the paper's values belong to explode on about one context in a hundred thousand, and nothing
+but that context is left in the mean. So every cell has the mean, and beside it the part of the mean that ordinary
+contexts make up and the share of the others.
 """
 
 from collections.abc import Iterator
