@@ -23,8 +23,8 @@ llm: $(DEV)  ## add transformers, and get the small models, for descant llm and 
 reproduce: $(CORE)  ## the main job: judge the papers' claims; report/index.html
 	$(BIN)/descant reproduce --out report
 
-test: $(DEV)  ## run the tests
-	$(BIN)/python -m pytest
+test: $(DEV)  ## run the quick tests; PYTEST_ARGS='-m "slow or not slow"' for all
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 check: $(DEV)  ## ruff, pyright, and a strict build of the documentation
 	$(BIN)/ruff check .

@@ -33,8 +33,8 @@ def main() -> None:
 
     ours, other, times = ratio(lambda: best_heads(problem, HEADS).risk, plain, 3)
     print(
-        f"best heads: ours {ours:.3f} s to {best_heads(problem, HEADS).risk:.6f}, L-BFGS {other:.3f} s to {plain():.6f}, "
-        f"ratio {times:.2f}"
+        f"best heads: ours {ours:.3f} s to {best_heads(problem, HEADS).risk:.6f}, L-BFGS {other:.3f} s to "
+        f"{plain():.6f}, ratio {times:.2f}"
     )
 
 

@@ -1,4 +1,4 @@
-"""A compiled ridge regression of 100 iterations, as one jitted scan, against a Python loop over its blocks; and compiling it.
+"""Compiled ridge regression, 100 iterations: one jitted scan against a Python loop over blocks; and compiling it.
 
 Promise: compiling takes less than 5 seconds, and the scan is faster than the loop.
 """

@@ -19,7 +19,8 @@ def main() -> None:
 
     long, short, times = ratio(sampler(1_000_000), sampler(20))
     print(
-        f"context length: {CONTEXTS} contexts, n = 1e6 {long:.3f} s, n = 20 {short:.3f} s, ratio {times:.2f} (promise 1.3)"
+        f"context length: {CONTEXTS} contexts, n = 1e6 {long:.3f} s, n = 20 {short:.3f} s, "
+        f"ratio {times:.2f} (promise 1.3)"
     )
 
 

@@ -9,7 +9,8 @@ from descant.attention import FreeDiag
 from descant.training import OBJECTIVES, sample_loss, train
 
 SAMPLES = 20_000
-# The gradient has no variance to speak of (a polynomial of high degree): its largest thousandth is left out everywhere alike.
+# The gradient has no variance to speak of (a polynomial of high degree):
+# its largest thousandth is left out everywhere alike.
 TRIM = 0.001
 
 

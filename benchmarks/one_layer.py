@@ -1,8 +1,8 @@
 """Time to within 1% of the exact optimum of one-layer linear attention, from random weights, on one core.
 
-Ours: Newton steps on the exact risk, for which nothing is sampled, and on the moments of sampled tokens; and Adam on fresh
-tokens. Theirs is a plain PyTorch loop that forms the n x n attention matrix, as public codes do. Compilation is left out, the
-sampling is not. Promise: the loop takes 20 times as long as our Newton steps on sampled tokens.
+Ours: Newton steps on the exact risk, for which nothing is sampled, and on the moments of sampled tokens; and Adam on
+fresh tokens. Theirs is a plain PyTorch loop that forms the n x n attention matrix, as public codes do. Compilation is
+left out, the sampling is not. Promise: the loop takes 20 times as long as our Newton steps on sampled tokens.
 """
 
 import os

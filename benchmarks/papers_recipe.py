@@ -1,8 +1,8 @@
 """Steps per second of the papers' own recipe: fresh tokens, query objective, Adam, batch 2048, d = 10, n = 20.
 
-Against a plain jitted JAX step that is called from Python, and (where PyTorch is installed) a plain PyTorch loop that forms the
-n x n attention matrix, as public codes do. Sampling is included everywhere. Promises: 1.5 times the JAX loop; 3 times (one
-layer) and 2 times (four layers) the PyTorch loop.
+Against a plain jitted JAX step that is called from Python, and (where PyTorch is installed) a plain PyTorch loop that
+forms the n x n attention matrix, as public codes do. Sampling is included everywhere. Promises: 1.5 times the JAX loop;
+3 times (one layer) and 2 times (four layers) the PyTorch loop.
 """
 
 import time

@@ -1,8 +1,8 @@
 """Time to a given loss: DIAG with three layers on sigma in {1, 3}, to within 2% of its best adjusted risk.
 
-The papers' way (fresh tokens, query objective, Adam, batch 2048), written plainly, against `LMTrainer`. Compilation is left
-out on both sides, and so is the time of measuring. Promise: 100 times less. The papers' way is stopped at `LIMIT` times our
-time for each of its step sizes, and then the ratio is only known to be larger.
+The papers' way (fresh tokens, query objective, Adam, batch 2048), written plainly, against `LMTrainer`. Compilation is
+left out on both sides, and so is the time of measuring. Promise: 100 times less. The papers' way is stopped at `LIMIT`
+times our time for each of its step sizes, and then the ratio is only known to be larger.
 """
 
 import time
@@ -19,7 +19,8 @@ from descant.training import LMTrainer
 D, N, LAYERS, BATCH = 10, 20, 3, 2048
 TASK = LinearRegression(D, N, noise=CategoricalNoise([1.0, 3.0]))
 WITHIN, LIMIT = 1.02, 105
-# There is always noise here, so there are no contexts on which networks explode and for which pools are drawn from many.
+# There is always noise here, so there are no contexts on which networks explode and for which pools are drawn from
+# many.
 QUICK = {
     "random_starts": 0,
     "pieces": 4,

@@ -45,16 +45,6 @@ def keys() -> Keys:
     return Keys(int(os.environ.get("DESCANT_TEST_SEED") or random.randrange(2**31)))
 
 
-def pytest_collection_modifyitems(items):
-    """Tests marked slow are long, or repeat a property on more problems; DESCANT_TEST_ALL=1, as in CI, runs them too."""
-    if os.environ.get("DESCANT_TEST_ALL"):
-        return
-    skip = pytest.mark.skip(reason="long, or repeats a property on more problems; DESCANT_TEST_ALL=1 runs it")
-    for item in items:
-        if "slow" in item.keywords:
-            item.add_marker(skip)
-
-
 @pytest.fixture
 def draw() -> random.Random:
     """Random numbers of plain Python, for moments to stop or to kill at."""

@@ -4,11 +4,11 @@ import doctest
 import importlib
 import pkgutil
 import re
-from pathlib import Path
 
 import pytest
 
 import descant
+from tests.support import ROOT
 
 MODULES = [
     module.name for module in pkgutil.walk_packages(descant.__path__, "descant.") if "__main__" not in module.name
@@ -28,7 +28,7 @@ def test_docstring_examples():
 
 @pytest.mark.parametrize("page", ["README.md", "docs/howto.md", "docs/training.md", "docs/programs.md"])
 def test_python_of_the_pages_runs(page):
-    text = (Path(__file__).parent.parent / page).read_text()
+    text = (ROOT / page).read_text()
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert blocks
     names: dict = {"__name__": "page"}

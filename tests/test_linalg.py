@@ -5,8 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from descant._linalg import eigh, psd_root
-
-from .problems import random_covariance
+from tests.support.problems import random_covariance
 
 
 def _batch(count: int, d: int = 6) -> jnp.ndarray:
@@ -75,7 +74,8 @@ def test_the_congruence_and_its_derivatives_are_those_of_the_plain_products(keys
     forwards = [jax.jvp(f, (step, gram), (moves, d_gram))[1] for f in (congruence, plain)]
     np.testing.assert_allclose(*forwards, rtol=1e-10, atol=1e-10)
 
-    # A loss of symmetric matrices, as the next layer is: gradients in the Gram matrix then agree in their symmetric parts.
+    # A loss of symmetric matrices, as the next layer is:
+    # gradients in the Gram matrix then agree in their symmetric parts.
     def gradients(f):
         by_step, by_gram = jax.grad(lambda step, gram: jnp.sum(jnp.sin(f(step, gram))), (0, 1))(step, gram)
         return jnp.concatenate([by_step, by_gram + by_gram.T])

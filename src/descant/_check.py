@@ -71,3 +71,11 @@ def one_of(name: str, value: str, allowed: Iterable[str]) -> None:
     allowed = list(allowed)
     if value not in allowed:
         raise ValueError(f"{name} is {value!r}; expected one of: {', '.join(allowed)}.")
+
+
+def weights(name: str, value) -> None:
+    """Check probabilities: none negative, and their sum 1."""
+    not_negative(name, value)
+    array = concrete(value)
+    if array is not None and abs(array.sum() - 1.0) > 1e-9:
+        raise ValueError(f"{name} sum to {array.sum():.9g}; expected 1.")

@@ -59,7 +59,7 @@ def from_spectrum(values: Float[Array, " d"], vectors: Matrix) -> Matrix:
 
 
 def psd_root(cov: Matrix) -> Matrix:
-    """The symmetric R with R R = cov, for a positive semi-definite cov. Equals `scipy.linalg.sqrtm` where that is real."""
+    """The symmetric R with R R = cov, for a positive semi-definite cov: `scipy.linalg.sqrtm` where that is real."""
     values, vectors = eigh(cov)
     # Rounding of 1e-16 in an eigenvalue that should be 0 is 1e-8 in its root.
     return from_spectrum(jnp.sqrt(jnp.where(values > rank_tolerance(values), values, 0.0)), vectors)

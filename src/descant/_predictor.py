@@ -10,7 +10,7 @@ from ._unknown import Unknown
 from .tasks import Moments, Prompt
 
 if TYPE_CHECKING:
-    from .tasks import LinearRegression as AbstractTask
+    from .tasks import AbstractTask
 
 
 class Merged(NamedTuple):

@@ -9,9 +9,9 @@ from jaxtyping import Array, Float, PRNGKeyArray
 def normals(key: PRNGKeyArray, count: int, dtype) -> Float[Array, " count"]:
     """So many standard normal numbers in a row.
 
-    In a row, because XLA's loop over an array whose last axis is short takes five times longer per number. In float32 each
-    draw of 64 bits serves for two numbers, where `jax.random.normal` throws half of it away; the numbers are made from
-    their 23 bits as it makes them.
+    In a row, because XLA's loop over an array whose last axis is short takes five times longer per number. In float32
+    each draw of 64 bits serves for two numbers, where `jax.random.normal` throws half of it away; the numbers are made
+    from their 23 bits as it makes them.
     """
     if dtype != jnp.float32:
         return jax.random.normal(key, (count,), dtype)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from .. import _check
-from ..tasks import LinearRegression
+from ..tasks import AbstractTask
 from ._diag import Diag
 from ._kind import Kind, random_start
 from ._levels import Level, cut, deepened, only, plan, randoms
@@ -139,11 +139,11 @@ class Axial(AbstractLinearTransformer):
             raise ValueError(f"d is {d}; expected at least {self.axes}, one input for each axis.")
 
 
-def _make(task: LinearRegression, *, layers: int = 1, heads: int = 1, tied: bool = False, key: PRNGKeyArray) -> Axial:
+def _make(task: AbstractTask, *, layers: int = 1, heads: int = 1, tied: bool = False, key: PRNGKeyArray) -> Axial:
     return _restart(Axial.random(layers, heads, key=key, tied=tied), task, key)
 
 
-def _restart(model: Axial, task: LinearRegression, key: PRNGKeyArray) -> Axial:
+def _restart(model: Axial, task: AbstractTask, key: PRNGKeyArray) -> Axial:
     """DIAG, pushed off its symmetry."""
     first, second, third = jax.random.split(key, 3)
     layers, heads = model.p_across.shape
@@ -164,7 +164,7 @@ def _pushed(model: Axial, amount: Any, key: PRNGKeyArray) -> Axial:
     return eqx.tree_at(lambda model: (model.p_along, model.q_along), model, blocks)
 
 
-def _levels(model: Axial, task: LinearRegression, random_starts: int, every_depth: bool) -> list[Level]:
+def _levels(model: Axial, task: AbstractTask, random_starts: int, every_depth: bool) -> list[Level]:
     del every_depth  # all are on the way
     if model.depth is not None:
         return only(model, task, random_starts)
@@ -172,7 +172,7 @@ def _levels(model: Axial, task: LinearRegression, random_starts: int, every_dept
     return [*diag, *(_level(model, layers, task, random_starts) for layers in range(1, model.layers + 1))]
 
 
-def _level(model: Axial, layers: int, task: LinearRegression, random_starts: int) -> Level:
+def _level(model: Axial, layers: int, task: AbstractTask, random_starts: int) -> Level:
     template = cut(model, layers)
 
     def starts(found: dict[str, Any], key: PRNGKeyArray) -> list[Any]:

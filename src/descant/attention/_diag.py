@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
-from ..tasks import LinearRegression
+from ..tasks import AbstractTask
 from ._diagonal import AbstractDiagonal
 from ._gd_plus_plus import GDPlusPlusTransformer, gd_level
 from ._kind import Kind
@@ -60,10 +60,10 @@ class Diag(AbstractDiagonal):
         return jnp.einsum("lik,ljk->lij", p, q)
 
 
-def levels_over_gd(lift: Callable[[GDPlusPlusTransformer, Any, LinearRegression], Any]) -> Callable[..., list[Level]]:
+def levels_over_gd(lift: Callable[[GDPlusPlusTransformer, Any, AbstractTask], Any]) -> Callable[..., list[Level]]:
     """Depth by depth GD++, and a diagonal network that starts from it by `lift(gd, like, task)`."""
 
-    def levels(model: Any, task: LinearRegression, random_starts: int, every_depth: bool) -> list[Level]:
+    def levels(model: Any, task: AbstractTask, random_starts: int, every_depth: bool) -> list[Level]:
         del every_depth  # all are on the way
         if model.depth is not None:
             return only(model, task, random_starts)
@@ -72,7 +72,7 @@ def levels_over_gd(lift: Callable[[GDPlusPlusTransformer, Any, LinearRegression]
             found += [gd_level(layers, task, random_starts), level(model, layers, task, random_starts)]
         return found
 
-    def level(model: Any, layers: int, task: LinearRegression, random_starts: int) -> Level:
+    def level(model: Any, layers: int, task: AbstractTask, random_starts: int) -> Level:
         template = cut(model, layers)
 
         def starts(found: dict[str, Any], key: PRNGKeyArray) -> list[Any]:
@@ -86,11 +86,11 @@ def levels_over_gd(lift: Callable[[GDPlusPlusTransformer, Any, LinearRegression]
     return levels
 
 
-def _make(task: LinearRegression, *, layers: int = 1, heads: int = 1, tied: bool = False, key: PRNGKeyArray) -> Diag:
+def _make(task: AbstractTask, *, layers: int = 1, heads: int = 1, tied: bool = False, key: PRNGKeyArray) -> Diag:
     return _restart(Diag.random(layers, heads, key=key, tied=tied), task, key)
 
 
-def _restart(model: Diag, task: LinearRegression, key: PRNGKeyArray) -> Diag:
+def _restart(model: Diag, task: AbstractTask, key: PRNGKeyArray) -> Diag:
     """q_x in units that make w_xx and w_yx of size 1/x, q_y in units that make w_xy and w_yy of size 1/y."""
     x, y = gram_sizes(task)
     p_x, p_y, q_x, q_y = SPREAD * jax.random.normal(key, (4, *model.p_x.shape))
@@ -98,7 +98,7 @@ def _restart(model: Diag, task: LinearRegression, key: PRNGKeyArray) -> Diag:
     return Diag(p_x / 3, p_y, q_x / (x * heads), q_y / (y * heads), depth=model.depth)
 
 
-def _from_gd(model: GDPlusPlusTransformer, like: Diag, task: LinearRegression) -> Diag:
+def _from_gd(model: GDPlusPlusTransformer, like: Diag, task: AbstractTask) -> Diag:
     """GD++ as DIAG with the heads of `like`: the first head does it all, the others and q_y start at next to nothing."""
     x, y = gram_sizes(task)
     # p and q share the omegas' size evenly in units of w_yx, so that both can move.

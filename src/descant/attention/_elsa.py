@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
 from .._predictor import AbstractPredictor
-from ..tasks import LinearRegression, Prompt
+from ..tasks import AbstractTask, Prompt
 from ._kind import Kind
 
 
@@ -208,7 +208,7 @@ class ELSAPredictor(AbstractPredictor):
 SCALE = 0.6
 
 
-def _make(task: LinearRegression, *, layers: int = 2, heads: int = 1, key: PRNGKeyArray) -> ELSAPredictor:
+def _make(task: AbstractTask, *, layers: int = 2, heads: int = 1, key: PRNGKeyArray) -> ELSAPredictor:
     # A block is a sum over the context of products of three weights: their size falls with its size.
     scale = SCALE / (task.n * task.d) ** (1 / 3)
     return ELSAPredictor.random(task.d, task.n, layers, heads, key=key, scale=scale)

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
-from ..tasks import LinearRegression
+from ..tasks import AbstractTask
 from ._diag import levels_over_gd
 from ._diagonal import AbstractDiagonal, blocks, check_list
 from ._gd_plus_plus import GDPlusPlusTransformer
@@ -39,17 +39,17 @@ class FreeDiag(AbstractDiagonal):
         return blocks(self.w_xx, self.w_xy, self.w_yx, self.w_yy)
 
 
-def _make(task: LinearRegression, *, layers: int = 1, tied: bool = False, key: PRNGKeyArray) -> FreeDiag:
+def _make(task: AbstractTask, *, layers: int = 1, tied: bool = False, key: PRNGKeyArray) -> FreeDiag:
     return _restart(FreeDiag.random(layers, key=key, tied=tied), task, key)
 
 
-def _restart(model: FreeDiag, task: LinearRegression, key: PRNGKeyArray) -> FreeDiag:
+def _restart(model: FreeDiag, task: AbstractTask, key: PRNGKeyArray) -> FreeDiag:
     x, y = gram_sizes(task)
     normal = SPREAD * jax.random.normal(key, (4, *model.w_xx.shape))
     return FreeDiag(normal[0] / (3 * x), normal[1] / y, -jnp.abs(normal[2]) / x, normal[3] / y, depth=model.depth)
 
 
-def _from_gd(model: GDPlusPlusTransformer, like: FreeDiag, task: LinearRegression) -> FreeDiag:
+def _from_gd(model: GDPlusPlusTransformer, like: FreeDiag, task: AbstractTask) -> FreeDiag:
     del task
     nothing = jnp.zeros_like(like.w_xy)
     return FreeDiag(model.w_xx, nothing, model.w_yx, nothing, depth=like.depth)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from .. import _check
-from ..tasks import LinearRegression
+from ..tasks import AbstractTask
 from ._axial import Axial
 from ._diag import Diag
 from ._kind import Kind, random_start
@@ -98,11 +98,11 @@ def full_from_diag(model: Diag, d: int) -> Full:
     return Full(spread(model.p_x, model.p_y), spread(model.q_x, model.q_y), depth=model.depth)
 
 
-def _make(task: LinearRegression, *, layers: int = 1, heads: int = 1, tied: bool = False, key: PRNGKeyArray) -> Full:
+def _make(task: AbstractTask, *, layers: int = 1, heads: int = 1, tied: bool = False, key: PRNGKeyArray) -> Full:
     return _restart(Full.random(task.d, layers, heads, key=key, tied=tied), task, key)
 
 
-def _restart(model: Full, task: LinearRegression, key: PRNGKeyArray) -> Full:
+def _restart(model: Full, task: AbstractTask, key: PRNGKeyArray) -> Full:
     """DIAG, jiggled."""
     layers, heads = model.p.shape[:2]
     first, second = jax.random.split(key)
@@ -110,7 +110,7 @@ def _restart(model: Full, task: LinearRegression, key: PRNGKeyArray) -> Full:
     return jiggled(full_from_diag(random_start(template, task, first), task.d), 0.1, second)
 
 
-def _levels(model: Full, task: LinearRegression, random_starts: int, every_depth: bool) -> list[Level]:
+def _levels(model: Full, task: AbstractTask, random_starts: int, every_depth: bool) -> list[Level]:
     if model.depth is not None:
         return only(model, task, random_starts)
     axial = Axial.from_diag(Diag.zeros(*model.p.shape[:2]), min(AXES, task.d))
@@ -119,7 +119,7 @@ def _levels(model: Full, task: LinearRegression, random_starts: int, every_depth
     return [*plan(axial, task, random_starts), *(_level(model, layers, task) for layers in depths)]
 
 
-def _level(model: Full, layers: int, task: LinearRegression) -> Level:
+def _level(model: Full, layers: int, task: AbstractTask) -> Level:
     def starts(found: dict[str, Any], key: PRNGKeyArray) -> list[Any]:
         # On a finite pool there is always some slope towards the rest of FULL: no push is needed. A single start, because
         # screening on few contexts would overfit the one that is good.

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
 from ..estimators import GDPlusPlus
-from ..tasks import LinearRegression, Moments
+from ..tasks import AbstractTask, Moments
 from ._diagonal import AbstractDiagonal, blocks, check_list
 from ._kind import Kind, Prepared
 from ._levels import Level, deepened, only, randoms
@@ -77,7 +77,7 @@ def _weights(model: GDPlusPlusTransformer, context: Spectrum) -> Float[Array, " 
     return context.vectors @ w
 
 
-def gd_level(layers: int, task: LinearRegression, random_starts: int) -> Level:
+def gd_level(layers: int, task: AbstractTask, random_starts: int) -> Level:
     """GD++ of so many layers, from the network of Theorem 5.1, from the one with a layer less, and from random ones."""
     template = GDPlusPlusTransformer(jnp.zeros(layers), jnp.zeros(layers))
 
@@ -89,27 +89,27 @@ def gd_level(layers: int, task: LinearRegression, random_starts: int) -> Level:
     return Level(f"gd++ {layers}", template, starts)
 
 
-def _levels(model: GDPlusPlusTransformer, task: LinearRegression, random_starts: int, every_depth: bool) -> list[Level]:
+def _levels(model: GDPlusPlusTransformer, task: AbstractTask, random_starts: int, every_depth: bool) -> list[Level]:
     del every_depth  # all are on the way
     if model.depth is not None:
         return only(model, task, random_starts)
     return [gd_level(layers, task, random_starts) for layers in range(1, model.layers + 1)]
 
 
-def _preconditioner(layers: int, task: LinearRegression) -> GDPlusPlusTransformer:
+def _preconditioner(layers: int, task: AbstractTask) -> GDPlusPlusTransformer:
     """Theorem 5.1's network for the bulk of the eigenvalues of X^T X: precondition, then one step."""
-    second = np.linalg.eigvalsh(np.asarray(task.inputs.second_moment(task.d)))
+    second = np.linalg.eigvalsh(np.asarray(task.query_metric()))
     ratio = (task.d / task.n) ** 0.5
     low, high = task.n * second.min() * max(1 - ratio, 0.1) ** 2, task.n * second.max() * (1 + ratio) ** 2
     gd = GDPlusPlus.preconditioned(layers, max(low, 1e-3 * high), high)
     return GDPlusPlusTransformer(-gd.contractions, -gd.steps)
 
 
-def _make(task: LinearRegression, *, layers: int = 1, tied: bool = False, key: PRNGKeyArray) -> GDPlusPlusTransformer:
+def _make(task: AbstractTask, *, layers: int = 1, tied: bool = False, key: PRNGKeyArray) -> GDPlusPlusTransformer:
     return _restart(GDPlusPlusTransformer.random(layers, key=key, tied=tied), task, key)
 
 
-def _restart(model: GDPlusPlusTransformer, task: LinearRegression, key: PRNGKeyArray) -> GDPlusPlusTransformer:
+def _restart(model: GDPlusPlusTransformer, task: AbstractTask, key: PRNGKeyArray) -> GDPlusPlusTransformer:
     x, _ = gram_sizes(task)
     normal = SPREAD * jax.random.normal(key, (2, *model.w_xx.shape))
     return GDPlusPlusTransformer(-jnp.abs(normal[0]) / (3 * x), -jnp.abs(normal[1]) / x, depth=model.depth)

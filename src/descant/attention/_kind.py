@@ -14,7 +14,7 @@ from jaxtyping import PRNGKeyArray
 
 from .. import _check
 from .._predictor import AbstractPredictor
-from ..tasks import LinearRegression
+from ..tasks import AbstractTask
 from ._starts import fresh
 
 # Options that count something; the others are words and switches.
@@ -73,7 +73,7 @@ class Kind:
     model: type[AbstractPredictor]
     make: Callable[..., Any]
     parts: tuple[type[eqx.Module], ...] = ()
-    restart: Callable[[Any, LinearRegression, PRNGKeyArray], Any] = fresh
+    restart: Callable[[Any, AbstractTask, PRNGKeyArray], Any] = fresh
     levels: Callable[..., list[Any]] | None = None
     layers: Callable[[Any], int] = _one_layer
     prepared: Prepared | None = None
@@ -116,7 +116,7 @@ class Kind:
                 raise ValueError(f"{name} is left out, but {self.name} has no default for it; expected a value.")
         return chosen
 
-    def made(self, task: LinearRegression, *, key: PRNGKeyArray, **options: Any) -> Any:
+    def made(self, task: AbstractTask, *, key: PRNGKeyArray, **options: Any) -> Any:
         """A model with random weights; options that are None are the kind's defaults."""
         return self.make(task, key=key, **self.chosen(**options))
 
@@ -126,7 +126,7 @@ def kind_of(model: Any) -> Kind:
     return Kind.of(type(model))
 
 
-def random_start(model: AbstractPredictor, task: LinearRegression, key: PRNGKeyArray) -> Any:
+def random_start(model: AbstractPredictor, task: AbstractTask, key: PRNGKeyArray) -> Any:
     """Other random weights for the same kind of model, of the size that the task's contexts call for."""
     return kind_of(model).restart(model, task, key)
 

@@ -10,7 +10,7 @@ from jaxtyping import PRNGKeyArray
 
 from .._predictor import AbstractPredictor
 from .._registry import Registry
-from ..tasks import LinearRegression
+from ..tasks import AbstractTask
 from ._kind import Kind, as_kind
 
 # Kinds that a user's files may hold: module:name, separated by commas.
@@ -32,7 +32,7 @@ def discover(room: str, path: Iterable[str]) -> None:
             OURS.append(KINDS.add(module.KIND.name, module.KIND))
 
 
-def make_model(name: str, task: LinearRegression, *, key: PRNGKeyArray, **options: Any) -> Any:
+def make_model(name: str, task: AbstractTask, *, key: PRNGKeyArray, **options: Any) -> Any:
     """A model with random weights, of the size that the task's contexts call for.
 
     **Arguments:** `name` of its kind (`descant models` lists them), or `module:name` of one of your own; `options` are those

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from .._predictor import AbstractPredictor
-from ..tasks import LinearRegression
+from ..tasks import AbstractTask
 from ._kind import kind_of, random_start
 
 # Random starts beside those that are known to be good.
@@ -34,9 +34,7 @@ class Level:
     starts: Callable[[dict[str, Any], PRNGKeyArray], list[Any]]
 
 
-def plan(
-    model: AbstractPredictor, task: LinearRegression, random_starts: int, *, every_depth: bool = False
-) -> list[Level]:
+def plan(model: AbstractPredictor, task: AbstractTask, random_starts: int, *, every_depth: bool = False) -> list[Level]:
     """The levels that lead to a model of this kind; the last one is the model's own.
 
     With `every_depth` all shallower networks of its kind are among them, also where they don't lead there.
@@ -47,12 +45,12 @@ def plan(
     return levels(model, task, random_starts, every_depth)
 
 
-def only(model: Any, task: LinearRegression, random_starts: int) -> list[Level]:
+def only(model: Any, task: AbstractTask, random_starts: int) -> list[Level]:
     """A single level, that of the model itself."""
     return [Level("only", model, lambda found, key: [model, *randoms(model, task, key, random_starts)])]
 
 
-def randoms(template: Any, task: LinearRegression, key: PRNGKeyArray, count: int) -> list[Any]:
+def randoms(template: Any, task: AbstractTask, key: PRNGKeyArray, count: int) -> list[Any]:
     """So many random starts."""
     return [random_start(template, task, jax.random.fold_in(key, 1000 + index)) for index in range(count)]
 
@@ -62,7 +60,7 @@ def cut(model: Any, layers: int) -> Any:
     return jax.tree.map(lambda leaf: jnp.zeros((layers, *leaf.shape[1:]), leaf.dtype), model)
 
 
-def deepened(model: Any, task: LinearRegression, key: PRNGKeyArray) -> list[Any]:
+def deepened(model: Any, task: AbstractTask, key: PRNGKeyArray) -> list[Any]:
     """Networks with one more layer that begin where `model` stands: a weak random layer at each place."""
     single = jax.tree.map(lambda leaf: leaf[:1], model)
     starts = []

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from .. import _check
 from .._predictor import AbstractPredictor, Merged
 from .._unknown import Unknown
-from ..tasks import LinearRegression, Moments, Prompt
+from ..tasks import AbstractTask, Moments, Prompt
 from ._guess import GUESSES, AbstractGuess, LinearGuess, NoGuess
 from ._kind import Kind
 from ._starts import fresh_labels
@@ -135,7 +135,7 @@ def lsa_torch(model: LSA, d: int | None) -> Any:
     return _modules.LSA(model.v, model.u, _modules.Guess.of(model.guess), **switches)
 
 
-def _make(task: LinearRegression, *, heads: int = 1, query_masked: bool = True, key: PRNGKeyArray) -> LSA:
+def _make(task: AbstractTask, *, heads: int = 1, query_masked: bool = True, key: PRNGKeyArray) -> LSA:
     return LSA.random(task.d, heads, key=key, query_masked=query_masked)
 
 

@@ -6,7 +6,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
 from .._predictor import AbstractLinearPredictor, Merged
-from ..tasks import LinearRegression, Moments
+from ..tasks import AbstractTask, Moments
 from ._kind import Kind
 from ._merged_ltb import MergedLTB, merged_torch
 
@@ -86,7 +86,7 @@ class LTB(AbstractLinearPredictor):
         return self.w_2.T @ self.w_1 @ attended
 
 
-def _make(task: LinearRegression, *, key: PRNGKeyArray) -> LTB:
+def _make(task: AbstractTask, *, key: PRNGKeyArray) -> LTB:
     return LTB.random(task.d, key=key)
 
 

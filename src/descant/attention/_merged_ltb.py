@@ -8,7 +8,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
 from .._predictor import AbstractLinearPredictor, Merged
-from ..tasks import LinearRegression, Moments
+from ..tasks import AbstractTask, Moments
 from ._kind import Kind
 from ._starts import fresh_labels
 
@@ -56,7 +56,7 @@ def merged_torch(model: MergedLTB, d: int | None) -> Any:
     return _modules.MergedLTB(model.v, model.u, model.skip)
 
 
-def _make(task: LinearRegression, *, key: PRNGKeyArray) -> MergedLTB:
+def _make(task: AbstractTask, *, key: PRNGKeyArray) -> MergedLTB:
     return MergedLTB.random(task.d, key=key)
 
 

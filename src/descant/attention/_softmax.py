@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
 from .._predictor import AbstractPredictor
-from ..tasks import LinearRegression, Prompt
+from ..tasks import AbstractTask, Prompt
 from ._guess import GUESSES, AbstractGuess, NoGuess
 from ._kind import Kind
 
@@ -126,7 +126,7 @@ class SoftmaxTransformer(AbstractPredictor):
 
 
 def _make(
-    task: LinearRegression,
+    task: AbstractTask,
     *,
     layers: int = 2,
     heads: int = 4,

@@ -6,25 +6,35 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import PRNGKeyArray
 
-from ..tasks import LinearRegression
+from .._unknown import Unknown
+from ..tasks import AbstractTask
 
 # Random omegas spread over this many times the inverse size of the Gram block they multiply.
 SPREAD = 0.7
+# Prompts that tell the size of labels where no law does.
+LOOKED_AT = 256
 # The size of fresh numbers in the place of an array of zeros.
 SMALL = 0.1
 
 
-def gram_sizes(task: LinearRegression) -> tuple[float, float]:
-    """Typical size of an eigenvalue of X^T X, and of y^T y."""
-    second = task.inputs.second_moment(task.d)
-    spread = task.prior.cov + jnp.outer(task.prior.mean, task.prior.mean)
-    label = float(jnp.sum(second * spread)) + float(task.noise.moment(2))
-    return task.n * float(jnp.trace(second)) / task.d, task.n * max(label, 1e-300)
+def gram_sizes(task: AbstractTask) -> tuple[float, float]:
+    """Typical size of an eigenvalue of X^T X, and of y^T y: from the laws' moments, or from a few prompts."""
+    try:
+        regression = task.regression()
+        second, tasks = np.asarray(task.query_metric()), regression.prior.moments(task.d).second
+        label = float(np.sum(second * tasks)) + float(regression.noise.moment(2)) * regression.labels.moments().second
+        return task.n * float(np.trace(second)) / task.d, task.n * max(label, 1e-300)
+    except Unknown:
+        keys = jax.random.split(jax.random.key(0), LOOKED_AT)
+        gram = jax.vmap(lambda key: task.sample(key=key).moments().gram)(keys)
+        inputs, labels = jnp.trace(gram[:, :-1, :-1], axis1=1, axis2=2), gram[:, -1, -1]
+        return float(jnp.mean(inputs)) / task.d, max(float(jnp.mean(labels)), 1e-300)
 
 
-def fresh(model: Any, task: LinearRegression, key: PRNGKeyArray) -> Any:
+def fresh(model: Any, task: AbstractTask, key: PRNGKeyArray) -> Any:
     """Fresh normal numbers in the place of every array, as large as the old ones were: the start of most kinds."""
     del task
 
@@ -35,7 +45,7 @@ def fresh(model: Any, task: LinearRegression, key: PRNGKeyArray) -> Any:
     return with_normals(change, model, key)
 
 
-def fresh_labels(model: Any, task: LinearRegression, key: PRNGKeyArray) -> Any:
+def fresh_labels(model: Any, task: AbstractTask, key: PRNGKeyArray) -> Any:
     """The same for a layer that reads tokens by `v`, with the label read louder or less loud than the inputs.
 
     A head that reads the labels descends by the gradient; one that reads the inputs learns a single direction of it, and

@@ -5,13 +5,13 @@ from dataclasses import replace
 import jax
 from jaxtyping import PRNGKeyArray
 
-from ..tasks import LinearRegression
+from ..tasks import AbstractTask
 from . import _lsa
 from ._guess import LinearGuess
 from ._lsa import LSA
 
 
-def _make(task: LinearRegression, *, heads: int = 1, query_masked: bool = True, key: PRNGKeyArray) -> LSA:
+def _make(task: AbstractTask, *, heads: int = 1, query_masked: bool = True, key: PRNGKeyArray) -> LSA:
     guess = LinearGuess(0.1 * jax.random.normal(jax.random.fold_in(key, 1), (task.d,)))
     return LSA.random(task.d, heads, key=key, guess=guess, query_masked=query_masked)
 

@@ -1,11 +1,12 @@
-"""Every statement of the four papers as an experiment with a verdict.
+"""Every statement of the papers as an experiment with a verdict.
 
-A claim is a function under `elsa/`, `initial_guess/`, `ltb/` or `linear_transformer/` with the decorator `claim`; every module
-there is found by itself. It is handed a `Lab` (budget, seed, progress, a place to keep parts) and returns `Evidence`.
+A claim is a function under `elsa/`, `initial_guess/`, `ltb/` or `linear_transformer/` with the decorator `claim`; every
+module there is found by itself. It is handed a `Lab` (budget, seed, progress, a place to keep parts) and returns
+`Evidence`.
 """
 
 from .. import _precision as _precision
-from ._checks import (
+from .._checks import (
     Check as Check,
     at_least as at_least,
     at_most as at_most,
@@ -13,16 +14,7 @@ from ._checks import (
     equal as equal,
     shown as shown,
 )
-from ._claim import (
-    PAPERS as PAPERS,
-    Claim as Claim,
-    Paper as Paper,
-    all_claims as all_claims,
-    claim as claim,
-    find as find,
-)
-from ._evidence import Evidence as Evidence, Table as Table
-from ._figures import (
+from ..figures import (
     Axis as Axis,
     Figure as Figure,
     HeatMap as HeatMap,
@@ -30,6 +22,8 @@ from ._figures import (
     Panel as Panel,
     Series as Series,
 )
+from ._claim import Claim as Claim, all_claims as all_claims, claim as claim, find as find
+from ._evidence import Evidence as Evidence, Table as Table
 from ._judgement import (
     Judgement as Judgement,
     judge as judge,
@@ -38,4 +32,5 @@ from ._judgement import (
     load as load,
 )
 from ._lab import BUDGETS as BUDGETS, Lab as Lab
+from ._paper import PAPERS as PAPERS, Paper as Paper
 from ._reproduce import Event as Event, judge_all as judge_all

@@ -9,74 +9,12 @@ from inspect import cleandoc
 from typing import TYPE_CHECKING
 
 from ._evidence import Evidence
+from ._paper import PAPERS, Paper, known
 
 if TYPE_CHECKING:
     from ._lab import Lab
 
 
-@dataclass(frozen=True)
-class Paper:
-    """A paper whose claims are judged."""
-
-    id: str
-    short: str
-    title: str
-    authors: str
-    year: int
-    arxiv: str
-    venue: str = ""
-
-    @property
-    def citation(self) -> str:
-        """The entry for a bibliography."""
-        key = self.authors.split(",")[0].split()[-1].lower() + str(self.year)
-        names = " and ".join(name.strip() for name in self.authors.split(","))
-        return (
-            f"@article{{{key},\n  title = {{{self.title}}},\n  author = {{{names}}},\n  year = {{{self.year}}},\n"
-            f"  eprint = {{{self.arxiv}}},\n  archivePrefix = {{arXiv}}\n}}"
-        )
-
-
-PAPERS = {
-    paper.id: paper
-    for paper in (
-        Paper(
-            "elsa",
-            "ELSA",
-            "An extension of linear self-attention for in-context learning",
-            "Katsuyuki Hagiwara",
-            2025,
-            "2503.23814",
-        ),
-        Paper(
-            "initial-guess",
-            "Initial guess",
-            "The Initialization Determines Whether In-Context Learning Is Gradient Descent",
-            "Shifeng Xie, Rui Yuan, Simone Rossi, Thomas Hannagan",
-            2025,
-            "2512.04268",
-            "TMLR 2025",
-        ),
-        Paper(
-            "ltb",
-            "LTB",
-            "In-Context Learning of a Linear Transformer Block: Benefits of the MLP Component and One-Step GD Initialization",
-            "Ruiqi Zhang, Jingfeng Wu, Peter L. Bartlett",
-            2024,
-            "2402.14951",
-            "NeurIPS 2024",
-        ),
-        Paper(
-            "linear-transformer",
-            "Linear transformers",
-            "Linear Transformers are Versatile In-Context Learners",
-            "Max Vladymyrov, Johannes von Oswald, Mark Sandler, Rong Ge",
-            2024,
-            "2402.14180",
-            "NeurIPS 2024",
-        ),
-    )
-}
 # The packages beside this file in which every module is looked through for claims.
 _HOMES = ("elsa", "initial_guess", "ltb", "linear_transformer")
 # Modules or packages with claims of one's own, separated by commas.
@@ -92,7 +30,7 @@ class Claim:
     id
         Short name, as typed after `descant reproduce`.
     paper
-        Key of `PAPERS`.
+        The id of its paper, a key of `PAPERS`.
     where
         Where the paper says it: section, theorem, figure, table.
     title
@@ -102,7 +40,8 @@ class Claim:
     refuted_by
         What would show that it is wrong.
     method
-        How the experiment goes about it, closed form against numerics against trained model; Markdown with $mathematics$.
+        How the experiment goes about it, closed form against numerics against trained model;
+        Markdown with $mathematics$.
     budgets
         What is done at each budget, in words.
     seconds
@@ -127,7 +66,7 @@ _FOUND: dict[str, Claim] = {}
 def claim(
     id: str,
     *,
-    paper: str,
+    paper: Paper | str,
     where: str,
     title: str,
     statement: str,
@@ -137,16 +76,18 @@ def claim(
     full: str,
     seconds: float,
 ):
-    """Decorate an experiment so that it is found."""
-    if paper not in PAPERS:
-        raise ValueError(f"paper of claim {id!r} is {paper!r}; expected one of: {', '.join(PAPERS)}.")
+    """Decorate an experiment so that it is found.
+
+    `paper` is the id of a known paper, or a `Paper` of one's own; the rest is as in `Claim`.
+    """
+    its = known(paper)
     if id in _FOUND:
         raise ValueError(f"two claims have the id {id!r}; expected each id once.")
 
     def register(experiment: "Callable[[Lab], Evidence]") -> "Callable[[Lab], Evidence]":
         _FOUND[id] = Claim(
             id=id,
-            paper=paper,
+            paper=its.id,
             where=where,
             title=title,
             statement=cleandoc(statement),
@@ -185,6 +126,7 @@ def find(ids: list[str] | None = None) -> dict[str, Claim]:
     unknown = [id for id in ids if id not in claims and id not in PAPERS]
     if unknown:
         raise ValueError(
-            f"no claim and no paper is called {unknown[0]!r}; papers: {', '.join(PAPERS)}; `descant claims` lists the claims."
+            f"no claim and no paper is called {unknown[0]!r}; papers: {', '.join(PAPERS)}; "
+            "`descant claims` lists the claims."
         )
     return {id: claim for id, claim in claims.items() if id in ids or claim.paper in ids}

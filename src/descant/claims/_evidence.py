@@ -1,18 +1,19 @@
 """What an experiment returns: checks, figures, tables, and words."""
 
 from dataclasses import dataclass
-from typing import Literal
 
-from ._checks import Check
-from ._figures import Figure
+from .._checks import Check, Verdict, verdict_of
+from ..figures import Figure
 
-Verdict = Literal["holds", "does-not-hold", "undecided"]
 Cell = str | float | int | None
 
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers in rows. A column named "±" has the standard errors of the column before it; None there is an exact number."""
+    """Numbers in rows.
+
+    A column named "±" has the standard errors of the column before it; None there is an exact number.
+    """
 
     name: str
     title: str
@@ -42,7 +43,4 @@ class Evidence:
     @property
     def verdict(self) -> Verdict:
         """One refuting check refutes the claim; one undecided check leaves it open."""
-        outcomes = {check.outcome for check in self.checks}
-        if "refutes" in outcomes:
-            return "does-not-hold"
-        return "undecided" if "undecided" in outcomes else "holds"
+        return verdict_of(self.checks)

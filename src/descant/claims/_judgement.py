@@ -11,14 +11,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from .._checks import Check, Verdict
 from .._code import code_digest
 from .._disk import write_whole
 from .._plain import page, restored
+from ..figures import Axis, Figure, HeatMap, Level, Panel, Series
 from ..runs import environment
-from ._checks import Check
 from ._claim import Claim
-from ._evidence import Evidence, Table, Verdict
-from ._figures import Axis, Figure, HeatMap, Level, Panel, Series
+from ._evidence import Evidence, Table
 from ._lab import Lab, silent
 
 NAME = "judgement.json"
@@ -40,8 +40,8 @@ class Judgement:
 
 def judgement_path(root: Path, claim: Claim, budget: str, seed: int) -> Path:
     """Where a judgement lives: another budget, seed or version of the code is another place."""
-    # Pages and commands may change without an experiment being another one.
-    asked = json.dumps([claim.id, budget, seed, code_digest(without=("cli", "report")), _own_code(claim)])
+    # Pages, pictures and commands may change without an experiment being another one.
+    asked = json.dumps([claim.id, budget, seed, code_digest(without=("cli", "figures", "report")), _own_code(claim)])
     return root / "evidence" / claim.id / hashlib.sha256(asked.encode()).hexdigest()[:16] / NAME
 
 

@@ -29,8 +29,8 @@ def silent(words: str, share: float | None) -> None:
 class Lab:
     """A bench for one claim.
 
-    `folder` is the claim's own: what `keep` finished there is found again after an interruption. `runs` is one store for all
-    claims, so that networks that several claims look at are trained once.
+    `folder` is the claim's own: what `keep` finished there is found again after an interruption. `runs` is one store
+    for all claims, so that networks that several claims look at are trained once.
     """
 
     folder: Path

@@ -1,7 +1,7 @@
 """Judge many claims at once, in processes of their own, and say how far they are.
 
-Two claims side by side keep two cores busy where one would mostly compile. Every process kills itself when its parent is gone,
-however that came; what was finished is on disk, and what was half done is continued from its kept parts.
+Two claims side by side keep two cores busy where one would mostly compile. Every process kills itself when its parent
+is gone, however that came; what was finished is on disk, and what was half done is continued from its kept parts.
 """
 
 import multiprocessing
@@ -47,8 +47,8 @@ def judge_all(
 ) -> Iterator[Event]:
     """Judge the claims that are not judged yet, the longest first; what happens comes as events.
 
-    A process hands each judgement to `afterwards` (a function of a module, since it has to travel) before it goes on: what has to
-    be done with all of them, such as drawing, is then done side by side as well.
+    A process hands each judgement to `afterwards` (a function of a module, since it has to travel) before it goes on:
+    what has to be done with all of them, such as drawing, is then done side by side as well.
     """
     left: list[Claim] = []
     for claim in claims.values():
@@ -60,8 +60,8 @@ def judge_all(
     left.sort(key=lambda claim: -claim.seconds)
     count, work = processes or cores(), _Work(root, budget, seed, afterwards)
     while left:
-        # A process that died (of lack of memory, say) takes its pool with it. Whose process it was is not known if several
-        # were busy: those claims are tried again, one at a time, and the rest goes on.
+        # A process that died (of lack of memory, say) takes its pool with it. Whose process it was is not known if
+        # several were busy: those claims are tried again, one at a time, and the rest goes on.
         judged: set[str] = set()
         busy: set[str] = set()
         for event in _with_a_pool(left, work, min(count, len(left))):
@@ -105,8 +105,8 @@ def _with_a_pool(claims: list[Claim], work: _Work, processes: int) -> Iterator[E
     context = multiprocessing.get_context("spawn")
     # Simple, because it writes at once: what a process said before it died is read.
     news = context.SimpleQueue()
-    # Nothing is ever sent through this pipe. Its other end closes when we close it or when we are gone, however that came.
-    # (No `Event`: setting one waits for a process that died while it waited.)
+    # Nothing is ever sent through this pipe. Its other end closes when we close it or when we are gone, however that
+    # came. (No `Event`: setting one waits for a process that died while it waited.)
     end, ours = context.Pipe(duplex=False)
     pool = ProcessPoolExecutor(processes, context, _begin, (news, end))
     judged: set[str] = set()
@@ -141,7 +141,7 @@ def _with_a_pool(claims: list[Claim], work: _Work, processes: int) -> Iterator[E
 
 @contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:
-    """Processes that are started here don't hear Ctrl-C, from their first moment on: the parent decides, and tells them."""
+    """Processes started here don't hear Ctrl-C, from their first moment on: the parent decides, and tells them."""
     if threading.current_thread() is not threading.main_thread():
         yield  # signals are the main thread's
         return

@@ -21,7 +21,7 @@ def claims(*ids: str, json: Annotated[bool, Parameter(negative="")] = False) -> 
     Parameters
     ----------
     ids
-        Claims, or papers (elsa, initial-guess, ltb, linear-transformer); all by default.
+        Claims, or papers (elsa, initial-guess, ltb, linear-transformer, your own); all by default.
     json
         Print a JSON list.
     """
@@ -41,7 +41,7 @@ def claims(*ids: str, json: Annotated[bool, Parameter(negative="")] = False) -> 
     for claim in found.values():
         if claim.paper != paper:
             paper = claim.paper
-            table.add_row(f"[bold]{PAPERS[paper].short}[/bold]", f"arXiv {PAPERS[paper].arxiv}")
+            table.add_row(f"[bold]{PAPERS[paper].short}[/bold]", PAPERS[paper].source)
         table.add_row(f"  {claim.id}", _title(claim))
     Console().print(table)
 
@@ -55,14 +55,14 @@ def reproduce(
 ) -> int:
     """Run the experiments of the papers' claims, judge each, and write the report.
 
-    Finished claims are kept in OUT and found again, so an interrupted run goes on where it stopped. The report shows all claims
-    that were judged in OUT with this budget and seed. Exit status 1 if an experiment could not be run to its end; a claim that
-    does not hold is a result, not an error.
+    Finished claims are kept in OUT and found again, so an interrupted run goes on where it stopped. The report shows
+    all claims that were judged in OUT with this budget and seed. Exit status 1 if an experiment could not be run to its
+    end; a claim that does not hold is a result, not an error.
 
     Parameters
     ----------
     ids
-        Claims, or papers (elsa, initial-guess, ltb, linear-transformer); all by default.
+        Claims, or papers (elsa, initial-guess, ltb, linear-transformer, your own); all by default.
     budget
         quick: all claims in about a quarter of an hour on two cores. full: hours there, or minutes on a GPU.
     out
@@ -135,7 +135,7 @@ def _print_summary(console, claims: "dict[str, Claim]", judgements: "dict[str, J
         verdicts = [judgement.verdict for id, judgement in judgements.items() if claims[id].paper == paper.id]
         if verdicts:
             counts = (str(verdicts.count(each)) for each in MARKS)
-            table.add_row(f"{paper.short} (arXiv {paper.arxiv})", *counts)
+            table.add_row(f"{paper.short} ({paper.source})" if paper.source else paper.short, *counts)
     console.print(table)
     for id, judgement in judgements.items():
         if judgement.verdict != "holds":

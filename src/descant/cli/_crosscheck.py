@@ -33,13 +33,14 @@ def crosscheck(*, out: Path = Path("results/crosscheck"), samples: int = 120_000
 
     from .._disk import write_whole
     from ..crosscheck import four_tasks, heads_figure, largest_z, measure_all
+    from ..figures.static import png
 
     console = Console()
     rows: list[Row] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         bar = progress.add_task("figure", total=len(four_tasks()) + 1)
-        write_whole(out / "heads.png", heads_figure())
+        write_whole(out / "heads.png", png(heads_figure()))
         progress.update(bar, advance=1, description="risks on four tasks")
         for finished in measure_all(out / "rows", samples, seed):
             rows += finished

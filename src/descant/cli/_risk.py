@@ -41,7 +41,8 @@ def risk(
     query_masked
         Whether the query's own token is left out of the keys and values of an attention.
     method
-        exact (closed form), moments (Monte Carlo over Gram matrices), tokens (over prompts), or auto, the first possible.
+        exact (closed form), moments (Monte Carlo over Gram matrices), tokens (over prompts), or auto,
+        the first possible.
     samples
         Contexts to draw where the risk is estimated.
     seed

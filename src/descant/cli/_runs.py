@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 if TYPE_CHECKING:
-    from ..runs import Problem, Run
+    from ..runs import Broken, Run
 
 app = App(name="runs", help="List the runs on disk; compare and delete them.")
 
@@ -35,9 +35,9 @@ def show(*, root: Root = None, json: Json = False) -> None:
     from ..runs import Store
 
     store = Store(root)
-    problems = store.problems()
-    broken = {problem.folder for problem in problems}
-    runs = sorted((run for run in store.runs() if run.folder not in broken), key=lambda run: -run.updated)
+    broken = store.broken()
+    without = {each.folder for each in broken}
+    runs = sorted((run for run in store.runs() if run.folder not in without), key=lambda run: -run.updated)
     if json:
         _print_json([_described(run) for run in runs])
     elif runs:
@@ -45,7 +45,7 @@ def show(*, root: Root = None, json: Json = False) -> None:
     else:
         print(f"There are no runs in {store.root}.")
     if not json:
-        _print_problems(problems)
+        _print_broken(broken)
 
 
 @app.command
@@ -102,8 +102,8 @@ def delete(*names: str, root: Root = None, yes: Annotated[bool, Parameter(negati
     for name in names:
         if name not in by_name:
             raise ValueError(
-                f"name is {name!r}; {store.root} has no run of that name: `descant runs` lists them, and a folder that is "
-                "no run is not deleted from here."
+                f"name is {name!r}; {store.root} has no run of that name: `descant runs` lists them, and a folder that "
+                "is no run is not deleted from here."
             )
         if by_name[name].state == "running":
             raise ValueError(f"another process is working on the run {name}; stop it first. Nothing was deleted.")
@@ -179,9 +179,9 @@ def _print_comparison(names: list[str], config: dict[str, dict[str, Any]], resul
     Console().print(table)
 
 
-def _print_problems(problems: "list[Problem]") -> None:
-    for problem in problems:
-        print(f"Not a run: {problem.folder} ({problem.reason})")
+def _print_broken(broken: "list[Broken]") -> None:
+    for each in broken:
+        print(f"Not a run: {each.folder} ({each.reason})")
 
 
 def _model(config: dict[str, Any]) -> str:

@@ -70,8 +70,8 @@ def table1(
         def show(rows: list[dict[str, Any]]) -> None:
             row = rows[-1]
             status.update(
-                f"run {len(done) + 1} of {len(laws) + len(full_laws)}: {row['level']} layers, {row['phase']} step {row['step']}, "
-                f"excess over Bayes {row['loss']:.4g}, {time.monotonic() - began:.0f} s"
+                f"run {len(done) + 1} of {len(laws) + len(full_laws)}: {row['level']} layers, {row['phase']} step "
+                f"{row['step']}, excess over Bayes {row['loss']:.4g}, {time.monotonic() - began:.0f} s"
             )
 
         done: list[str] = []
@@ -94,9 +94,10 @@ def _print(entries: "list[Entry]", seconds: float) -> None:
 
     table = Table(title="Adjusted half-MSE, d = 10, n = 20 (Vladymyrov et al. 2024, Table 1)", title_justify="left")
     table.caption = (
-        "ours: over contexts on which the network does not explode, with standard error. ratio: ours / paper's. exploding: the "
-        "share of the others, on which it errs by more than ten times what predicting zero costs; mean: over all contexts. "
-        "At the bound: the paper's number lies below the best constant ridge, which no GD++ can beat; ours is at it."
+        "ours: over contexts on which the network does not explode, with standard error. ratio: ours / paper's. "
+        "exploding: the share of the others, on which it errs by more than ten times what predicting zero costs; mean: "
+        "over all contexts. At the bound: the paper's number lies below the best constant ridge, which no GD++ can "
+        "beat; ours is at it."
     )
     for column in ("noise", "model"):
         table.add_column(column)

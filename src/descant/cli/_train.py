@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import Parameter
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..training import Choice, Trainer
     from ._display import References
 
+T = TypeVar("T")
 # The optimum of a class takes long in more dimensions than these.
 MOST_DIMENSIONS = 12
 
@@ -105,7 +106,7 @@ def train(
 
 
 def _code(config: TrainConfig) -> str | None:
-    """The version of the code: this package's, and that of the user's modules that the config names, if it names any."""
+    """The version of the code where the config names a user's modules: this package's and theirs; else None."""
     import hashlib
 
     from ..runs import Store
@@ -161,21 +162,41 @@ def _settings(choice: "Choice", flags: SolverFlags) -> dict[str, Any]:
 
 
 def _references(kind: "Kind", config: TrainConfig, task: "LinearRegression") -> "References":
-    from ..measure import best, exact_risk, risk
+    from ..measure import best, risk
     from ._display import References
 
-    bayes, oracle = (risk(best(name, task), task, samples=16_384).value for name in ("bayes", "ridge"))
-    if kind.optimum is None or task.d > MOST_DIMENSIONS:
-        return References(bayes, oracle, None)
-    arguments = kind.optimum(**kind.chosen(**vars(config.options)))
-    return References(bayes, oracle, None if arguments is None else exact_risk(best(task=task, **arguments), task))
+    def known(name: str) -> float | None:
+        return _unless_unknown(lambda: risk(best(name, task), task, samples=16_384).value)
+
+    return References(known("bayes"), known("ridge"), _known_optimum(kind, config, task))
+
+
+def _unless_unknown(ask: Callable[[], T]) -> T | None:
+    from .._unknown import Unknown
+
+    try:
+        return ask()
+    except Unknown:
+        return None
+
+
+def _known_optimum(kind: "Kind", config: TrainConfig, task: "LinearRegression") -> float | None:
+    """The least risk of the class, where theory knows it."""
+    from ..measure import best, exact_risk
+
+    arguments = None if kind.optimum is None else kind.optimum(**kind.chosen(**vars(config.options)))
+    if arguments is None or task.d > MOST_DIMENSIONS:
+        return None
+    return _unless_unknown(lambda: exact_risk(best(task=task, **arguments), task))
 
 
 def _measure(model: Any, task: "LinearRegression", samples: int, key: Any) -> dict[str, Any]:
     from ..measure import best, risk
 
     found = risk(model, task, samples=samples, key=key)
-    bayes = risk(best("bayes", task), task, samples=min(samples, 16_384), key=key)
+    bayes = _unless_unknown(lambda: risk(best("bayes", task), task, samples=min(samples, 16_384), key=key))
+    if bayes is None:
+        return {**_as_dict(found), "bayes": None, "bayes_standard_error": None}
     return {**_as_dict(found), "bayes": bayes.value, "bayes_standard_error": bayes.standard_error}
 
 
@@ -198,10 +219,14 @@ def _show(run: "Run", json: bool) -> None:
 
     error = "exact" if result["standard_error"] == 0 else f"± {result['standard_error']:.2g}"
     Console().print(
-        f"[bold]{run.config['model']}[/bold]: risk {result['risk']:.6g} {error}, adjusted {result['adjusted']:.6g}, "
-        f"Bayes {result['bayes']:.6g}\nstopped: {result['stopped']}",
+        f"[bold]{run.config['model']}[/bold]: risk {result['risk']:.6g} {error}, "
+        f"adjusted {_number(result['adjusted'])}, Bayes {_number(result['bayes'])}\nstopped: {result['stopped']}",
         highlight=False,
     )
+
+
+def _number(value: float | None, digits: int = 6) -> str:
+    return "unknown" if value is None else f"{value:.{digits}g}"
 
 
 def _say(quiet: bool, sentence: str) -> None:
@@ -274,7 +299,7 @@ def evaluate(
         table.add_column(column, justify="right")
     for name, row in [(flags.noise, _as_dict(found)), *((f"{row['sigma']:.3g}", row) for row in rows)]:
         numbers = (row["risk"], row["standard_error"], row["adjusted"], row["adjusted_standard_error"])
-        table.add_row(name, *(f"{number:.5g}" for number in numbers), end_section=name == flags.noise)
+        table.add_row(name, *(_number(number, 5) for number in numbers), end_section=name == flags.noise)
     Console().print(table)
 
 

@@ -12,7 +12,8 @@ import jax
 
 from .._code import code_digest
 from .._disk import write_whole
-from ..measure import NAMES, Risk, best, exact_risk, moment_risks, token_risks
+from .._unknown import Unknown
+from ..measure import ESTIMATORS, Risk, best, exact_risk, moment_risks, token_risks
 from ..tasks import (
     CategoricalNoise,
     GaussianInputs,
@@ -60,7 +61,7 @@ class Row:
 def measure_task(label: str, task: LinearRegression, samples: int, seed: int) -> list[Row]:
     """Measure all names on one task. Where one has no closed form, moments and tokens are compared with each other."""
     predictors, notes = {}, {}
-    for name in NAMES:
+    for name in ESTIMATORS.names():
         try:
             predictors[name] = best(name, task)
         except ValueError as reason:
@@ -71,12 +72,18 @@ def measure_task(label: str, task: LinearRegression, samples: int, seed: int) ->
     moments = moment_risks(together, task, samples=samples, key=key_moments)
     tokens = token_risks(together, task, samples=samples, key=key_tokens)
     scale = exact_risk(best("zero", task), task)
-    assert scale is not None
+
+    def exact(name: str) -> float | None:
+        try:
+            return exact_risk(predictors[name], task)
+        except Unknown:
+            return None
+
     measured = {
-        name: _compare(label, name, exact_risk(predictors[name], task), in_moments, in_tokens, scale)
+        name: _compare(label, name, exact(name), in_moments, in_tokens, scale)
         for name, in_moments, in_tokens in zip(predictors, moments, tokens, strict=True)
     }
-    return [measured[name] if name in measured else Row(label, name, note=notes[name]) for name in NAMES]
+    return [measured[name] if name in measured else Row(label, name, note=notes[name]) for name in ESTIMATORS.names()]
 
 
 def _compare(label: str, name: str, exact: float | None, moments: Risk, tokens: Risk, scale: float) -> Row:

@@ -1,9 +1,11 @@
 """The optimum."""
 
+import jax
 from jaxtyping import Array, Float
 
 from .._predictor import AbstractLinearPredictor
-from ..tasks import LinearRegression, Moments
+from ..tasks import AbstractTask, GaussianPrior, Moments
+from ._ridge import noiseless_risk
 
 
 class Bayes(AbstractLinearPredictor):
@@ -13,8 +15,20 @@ class Bayes(AbstractLinearPredictor):
     their posterior probability.
     """
 
-    task: LinearRegression
+    task: AbstractTask
+
+    @classmethod
+    def of(cls, task: AbstractTask) -> "Bayes":
+        """The posterior mean of a task that knows it from a context's moments; `Unknown` says why if it doesn't."""
+        jax.eval_shape(lambda key: task.posterior(task.sample_moments(key=key)), jax.random.key(0))
+        return cls(task)
 
     def weights(self, moments: Moments) -> Float[Array, " d"]:
         """The posterior mean."""
         return self.task.posterior(moments).mean
+
+    def exact_risk(self, task: AbstractTask) -> float:
+        """Known without noise, if the task is the one that it believes in."""
+        believed = self.task.regression()
+        prior = GaussianPrior(*believed.prior.gaussian(believed.d))
+        return noiseless_risk(prior, task, is_posterior_mean=float(believed.noise.moment(2)) == 0)

@@ -5,7 +5,9 @@ from jaxtyping import Array, Float
 
 from .._linalg import eigh, rank_tolerance, safe_reciprocal
 from .._predictor import AbstractLinearPredictor, Merged
-from ..tasks import Moments
+from .._unknown import Unknown
+from ..tasks import AbstractTask, Moments
+from ..theory import Problem, ols_risk
 
 
 class Zero(AbstractLinearPredictor):
@@ -32,3 +34,12 @@ class OLS(AbstractLinearPredictor):
         eigenvalues, vectors = eigh(moments.xx)
         inverse = safe_reciprocal(eigenvalues, eigenvalues > rank_tolerance(eigenvalues))
         return vectors @ (inverse * (vectors.T @ moments.xy))
+
+    def exact_risk(self, task: AbstractTask) -> float:
+        """By the mean of an inverse Wishart matrix; with fewer tokens than dimensions, for isotropic inputs only."""
+        found = ols_risk(Problem.of(task))
+        if found is None:
+            raise Unknown(
+                "least squares with fewer tokens than dimensions has no closed form for inputs of this covariance"
+            )
+        return float(found)

@@ -1,15 +1,36 @@
 """The ridge family: posterior means that differ in what they take for the noise variance.
 
 All shrink towards the prior mean in the prior's metric; for the papers' prior N(0, I) they are the plain
-(X^T X + s I)^-1 X^T y.
+(X^T X + s I)^-1 X^T y. Where tasks are not Gaussian, they are made with the Gaussian of the same mean and covariance, and
+are then the best estimators that are affine in the labels, not posterior means.
 """
 
+import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .. import _check
 from .._predictor import AbstractLinearPredictor
-from ..tasks import GaussianPrior, LinearRegression, Moments, Spectrum
+from .._unknown import Unknown
+from ..tasks import AbstractTask, GaussianPrior, Moments, Spectrum
+from ..theory import Problem, noiseless_oracle_risk
+
+
+def matching_prior(task: AbstractTask) -> GaussianPrior:
+    """The Gaussian with the mean and covariance of a task's prior."""
+    return GaussianPrior.matching(task.regression().prior, task.d)
+
+
+def noiseless_risk(prior: GaussianPrior, task: AbstractTask, *, is_posterior_mean: bool = True) -> float:
+    """Without noise the whole ridge family is the posterior mean, if it believes in the task's prior."""
+    problem = Problem.of(task)
+    believes = eqx.tree_equal(prior, task.regression().prior)
+    if float(problem.noise2) > 0 or not is_posterior_mean or not believes:
+        raise Unknown("ridge regression has a closed form only without noise, where it is the posterior mean")
+    found = noiseless_oracle_risk(problem)
+    if found is None:
+        raise Unknown("without noise and with fewer tokens than directions, the posterior mean has no closed form here")
+    return found
 
 
 class OracleRidge(AbstractLinearPredictor):
@@ -21,11 +42,20 @@ class OracleRidge(AbstractLinearPredictor):
 
     prior: GaussianPrior
 
+    @classmethod
+    def of(cls, task: AbstractTask) -> "OracleRidge":
+        """The estimator for a task."""
+        return cls(matching_prior(task))
+
     def weights(self, moments: Moments) -> Float[Array, " d"]:
         """The posterior mean given the context and its hidden noise level."""
         if moments.sigma is None:
             raise ValueError("moments.sigma is None; the oracle ridge needs sampled moments, which carry their sigma.")
-        return Spectrum.of(self.prior, moments).ridge(moments.sigma**2)
+        return Spectrum.of(self.prior.mean, self.prior.cov, moments).ridge(moments.sigma**2)
+
+    def exact_risk(self, task: AbstractTask) -> float:
+        """Known without noise."""
+        return noiseless_risk(self.prior, task)
 
 
 class ConstRidge(AbstractLinearPredictor):
@@ -47,13 +77,18 @@ class ConstRidge(AbstractLinearPredictor):
         _check.not_negative("variance", self.variance)
 
     @classmethod
-    def best(cls, task: LinearRegression) -> "ConstRidge":
+    def best(cls, task: AbstractTask) -> "ConstRidge":
         """The member of least risk: variance = E sigma^2."""
-        return cls(task.prior, task.noise.moment(2))
+        regression = task.regression()
+        return cls(matching_prior(task), regression.noise.moment(2) * regression.labels.moments().second)
 
     def weights(self, moments: Moments) -> Float[Array, " d"]:
         """The posterior mean as if sigma^2 were `variance`."""
-        return Spectrum.of(self.prior, moments).ridge(self.variance)
+        return Spectrum.of(self.prior.mean, self.prior.cov, moments).ridge(self.variance)
+
+    def exact_risk(self, task: AbstractTask) -> float:
+        """Known without noise."""
+        return noiseless_risk(self.prior, task, is_posterior_mean=float(self.variance) == 0)
 
 
 def residual_variance(spectrum: Spectrum) -> Float[Array, ""]:
@@ -76,16 +111,20 @@ class AdaRidge(AbstractLinearPredictor):
     prior: GaussianPrior
 
     @classmethod
-    def of(cls, task: LinearRegression) -> "AdaRidge":
+    def of(cls, task: AbstractTask) -> "AdaRidge":
         """The estimator for a task, whose contexts must be longer than its dimension."""
         check_residuals(task.n, task.d)
-        return cls(task.prior)
+        return cls(matching_prior(task))
 
     def weights(self, moments: Moments) -> Float[Array, " d"]:
         """The posterior mean as if sigma^2 were s2."""
         check_residuals(moments.n, moments.d)
-        spectrum = Spectrum.of(self.prior, moments)
+        spectrum = Spectrum.of(self.prior.mean, self.prior.cov, moments)
         return spectrum.ridge(residual_variance(spectrum))
+
+    def exact_risk(self, task: AbstractTask) -> float:
+        """Known without noise."""
+        return noiseless_risk(self.prior, task, is_posterior_mean=task.n > task.d)
 
 
 class TunedRidge(AbstractLinearPredictor):
@@ -111,5 +150,9 @@ class TunedRidge(AbstractLinearPredictor):
     def weights(self, moments: Moments) -> Float[Array, " d"]:
         """The posterior mean as if sigma^2 were min(scale * s2, ceiling)."""
         check_residuals(moments.n, moments.d)
-        spectrum = Spectrum.of(self.prior, moments)
+        spectrum = Spectrum.of(self.prior.mean, self.prior.cov, moments)
         return spectrum.ridge(jnp.minimum(self.scale * residual_variance(spectrum), self.ceiling))
+
+    def exact_risk(self, task: AbstractTask) -> float:
+        """Known without noise."""
+        return noiseless_risk(self.prior, task, is_posterior_mean=float(self.ceiling) == 0 and task.n > task.d)

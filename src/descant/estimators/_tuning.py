@@ -6,13 +6,13 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 from scipy.optimize import minimize
 
-from ..tasks import LinearRegression, Spectrum
-from ._ridge import TunedRidge, check_residuals, residual_variance
+from ..tasks import AbstractTask, Spectrum
+from ._ridge import TunedRidge, check_residuals, matching_prior, residual_variance
 
 POOL = 20_000
 
 
-def tuned_ridge(task: LinearRegression, *, key: PRNGKeyArray | None = None, pool: int = POOL) -> TunedRidge:
+def tuned_ridge(task: AbstractTask, *, key: PRNGKeyArray | None = None, pool: int = POOL) -> TunedRidge:
     """The TunedRR of least risk on a fixed pool of contexts: deterministic for a given key.
 
     It minimises E |w_hat - w_oracle|^2, the adjusted risk, which has the same minimiser as the risk and far less noise.
@@ -20,11 +20,11 @@ def tuned_ridge(task: LinearRegression, *, key: PRNGKeyArray | None = None, pool
     """
     check_residuals(task.n, task.d)
     key = jax.random.key(0) if key is None else key
-    inputs = task.inputs.second_moment(task.d)
+    inputs, prior = task.query_metric(), matching_prior(task)
 
     def summarise(key):
         moments = task.sample_moments(key=key)
-        spectrum = Spectrum.of(task.prior, moments)
+        spectrum = Spectrum.of(prior.mean, prior.cov, moments)
         assert moments.sigma is not None
         metric = spectrum.directions.T @ inputs @ spectrum.directions
         return spectrum, metric, residual_variance(spectrum), moments.sigma**2
@@ -42,7 +42,7 @@ def tuned_ridge(task: LinearRegression, *, key: PRNGKeyArray | None = None, pool
 
     top = float(jnp.max(variances))
     if top == 0.0:
-        return TunedRidge(task.prior, 1.0, 0.0)
+        return TunedRidge(prior, 1.0, 0.0)
 
     def objective(log_parameters: np.ndarray) -> float:
         scale, ceiling = np.exp(log_parameters)
@@ -53,4 +53,4 @@ def tuned_ridge(task: LinearRegression, *, key: PRNGKeyArray | None = None, pool
     start = min(grid, key=lambda point: objective(np.array(point)))
     found = minimize(objective, start, method="Nelder-Mead", options={"xatol": 1e-3, "fatol": np.inf})
     scale, ceiling = np.exp(found.x)
-    return TunedRidge(task.prior, scale, ceiling)
+    return TunedRidge(prior, scale, ceiling)

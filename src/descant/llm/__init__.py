@@ -8,7 +8,12 @@ from ._experiment import Setting as Setting, run as run
 from ._figure import figure as figure
 from ._guesses import GUESSES as GUESSES, Scene as Scene, guesses as guesses
 from ._linear_world import guessed_risk as guessed_risk, remaining_share as remaining_share
-from ._models import Model as Model, folder_name as folder_name, open_model as open_model
+from ._models import (
+    Model as Model,
+    folder_name as folder_name,
+    open_encoder as open_encoder,
+    open_model as open_model,
+)
 from ._packaged import PACKAGED as PACKAGED, fetch as fetch
 from ._pairs import Benchmark as Benchmark, Labelled as Labelled, Pair as Pair, read_benchmark as read_benchmark
 from ._prompts import Prompt as Prompt, build as build
@@ -31,4 +36,4 @@ from ._summary import (
     summary as summary,
 )
 from ._templates import Template as Template, find_template as find_template, templates as templates
-from ._verdicts import NEEDS as NEEDS, STATEMENTS as STATEMENTS, Verdict as Verdict, verdicts as verdicts
+from ._verdicts import NEEDS as NEEDS, STATEMENTS as STATEMENTS, Judged as Judged, verdicts as verdicts

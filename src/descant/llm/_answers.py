@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ..runs._files import explained
-from ..runs._lock import locked
+from .._disk import explained
+from .._lock import locked
 from ._lines import Lines
 from ._prompts import Prompt
 from ._reading import Reply
@@ -19,7 +19,8 @@ DECIMALS = 6
 class Key:
     """What an answer answers. `place` is how many demonstrations stand before the pair that is asked for.
 
-    `template` holds a digest of its wording, and `prompt` one of the whole text: if either changes, it is another question.
+    `template` holds a digest of its wording, and `prompt` one of the whole text: if either changes,
+    it is another question.
     """
 
     model: str
@@ -34,7 +35,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Ask:
-    """A question: its key and prompt, and what is known about it. The label is for the statistics; it is in no prompt."""
+    """A question: its key, its prompt, and what is known about it. The label is for statistics; it is in no prompt."""
 
     key: Key
     prompt: Prompt

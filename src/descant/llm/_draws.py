@@ -1,7 +1,7 @@
 """Which pairs are asked for, and which are shown with them.
 
-Every draw has a generator of its own, seeded by what it is for. So more queries, seeds or guesses never change a prompt that
-has been asked already, and all guesses see the same queries with the same demonstrations.
+Every draw has a generator of its own, seeded by what it is for. So more queries, seeds or guesses never change a prompt
+that has been asked already, and all guesses see the same queries with the same demonstrations.
 """
 
 import hashlib

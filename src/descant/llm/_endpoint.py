@@ -1,14 +1,14 @@
 """Any server that speaks OpenAI's protocol: vLLM, llama.cpp, or a company's.
 
-A completion endpoint gives the probabilities of the next token, and the score is their mean over the digits. A chat endpoint
-gives a text, and the score is the number in it. What goes wrong is told apart:
+A completion endpoint gives the probabilities of the next token, and the score is their mean over the digits. A chat
+endpoint gives a text, and the score is the number in it. What goes wrong is told apart:
 
 | what | what is done |
 |---|---|
 | timeout, 408, 429, 5xx, no JSON | tried again, after `Retry-After` or a growing pause; then left for the next run |
 | no connection, several times over | the run stops; what was answered is kept |
 | 401, 403, 404 and other refusals of the request itself | the run stops: no prompt would fare better |
-| a refusal, a text without a number, a number off the scale | an answer that is no score: kept, counted, not asked again |
+| a refusal, a text without a number, a number off the scale | an answer, but no score: kept, counted, not asked again |
 """
 
 import math
@@ -92,7 +92,8 @@ class Endpoint:
         """Answers as they come, several at a time. Prompts that fail for good are left out, and counted."""
         if not prompts:
             return
-        # The first alone: it finds out which protocol is spoken, and a wrong address or key is met once, not eight times.
+        # The first alone: it finds out which protocol is spoken, and a wrong address or key is met once,
+        # not eight times.
         first = self._tolerant(prompts[0], template, scale)
         if first is not None:
             yield 0, first
@@ -122,8 +123,8 @@ class Endpoint:
         except _Unanswered as error:
             if error.unreachable:
                 raise ConnectionError(
-                    f"{self.base_url} can't be reached ({error}); what was answered is kept: the same command goes on from "
-                    "there when the endpoint is back."
+                    f"{self.base_url} can't be reached ({error}); what was answered is kept: the same command goes on "
+                    "from there when the endpoint is back."
                 ) from None
             self.unanswered += 1
             return None
@@ -209,7 +210,7 @@ def _refusal(address: str, response: "httpx.Response") -> str:
 
 
 def _completion(choice: dict[str, Any], scale: Scale) -> Reply:
-    """The mean score under the probabilities of the next token, where the server gives them; else the number in the text."""
+    """The mean score under the next token's probabilities, where the server gives them; else the number in the text."""
     text = str(choice.get("text") or "")
     if choice.get("finish_reason") == "content_filter":
         return Reply(None, "refused", text=text)

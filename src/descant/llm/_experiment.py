@@ -26,7 +26,10 @@ Encoder = Callable[[], tuple[str, Callable[[list[str]], np.ndarray]]]
 
 @dataclass(frozen=True)
 class Setting:
-    """What is asked. `seeds` counts draws of demonstrations per query; `fixed` uses one draw for all queries of a seed."""
+    """What is asked.
+
+    `seeds` counts draws of demonstrations per query; `fixed` uses one draw for all queries of a seed.
+    """
 
     guesses: tuple[str, ...] = GUESSES
     where: str = "all"

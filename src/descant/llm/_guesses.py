@@ -6,7 +6,7 @@
 | `constant` | 2.5, the middle of the scale | the same |
 | `mean` | the mean label of this prompt's demonstrations | the same |
 | `random` | uniform on 0 to 5 | each its own |
-| `shuffled` | the embedding guess of another pair of the same split, at random | that of another demonstration of this prompt |
+| `shuffled` | the embedding guess of another pair of the split, at random | that of another demonstration here |
 | `jaccard` | the share of words in common, on the scale of scores | the same |
 | `embedding` | the cosine of sentence embeddings, on the scale of scores | the same |
 | `self` | the model's own answer to this prompt without guesses | its answers on the way there |

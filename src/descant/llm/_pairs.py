@@ -49,7 +49,8 @@ def _read(path: Path) -> tuple[Labelled, ...]:
             found = tuple(_row(path, number, row) for number, row in enumerate(csv.reader(file), 1) if row)
     except FileNotFoundError:
         raise ValueError(
-            f"{path} does not exist; expected the STS benchmark as stsb-en-train.csv, stsb-en-dev.csv and stsb-en-test.csv."
+            f"{path} does not exist; expected the STS benchmark as stsb-en-train.csv, "
+            "stsb-en-dev.csv and stsb-en-test.csv."
         ) from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{path} can't be read as CSV in UTF-8: {error}.") from None

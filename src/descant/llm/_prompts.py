@@ -12,8 +12,8 @@ from ._templates import Template
 class Prompt:
     """A text in pieces. Each stem ends where a score belongs; all but the last are followed by one.
 
-    A model that reads from left to right answers at the end of every stem, with the demonstrations before it: place i is the
-    end of stem i, which has i demonstrations before it, and the last place is the query's.
+    A model that reads from left to right answers at the end of every stem, with the demonstrations before it: place i
+    is the end of stem i, which has i demonstrations before it, and the last place is the query's.
     """
 
     stems: tuple[str, ...]

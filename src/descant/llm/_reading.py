@@ -15,7 +15,8 @@ DIGITS = tuple("012345")
 class Scale:
     """What the leading digits stand for: the mean of the training labels that are written with each.
 
-    "3" begins 3.0 to 3.9, so it is worth about 3.4 where scores are shown with a decimal, and about 3 where they are whole.
+    "3" begins 3.0 to 3.9, so it is worth about 3.4 where scores are shown with a decimal,
+    and about 3 where they are whole.
     """
 
     values: tuple[float, ...]
@@ -44,8 +45,9 @@ class Scale:
 class Reply:
     """A model's answer to a prompt.
 
-    `status` is "ok", or why there is no answer: "refused", "not a number", "out of range", "no score tokens". `mass` is the
-    probability that any of the six digits comes next, and `along` the answers at the demonstrations, where they were read.
+    `status` is "ok", or why there is no answer: "refused", "not a number", "out of range", "no score tokens". `mass` is
+    the probability that any of the six digits comes next, and `along` the answers at the demonstrations, where they
+    were read.
     """
 
     answer: float | None

@@ -11,11 +11,12 @@ from typing import Any
 
 from .._disk import write_whole
 from .._plain import page, plain
+from ..figures.static import png
 from ._figure import figure
 from ._lines import Lines
 from ._results import Asked, Results
 from ._summary import Row, by_distance, by_shots, summary
-from ._verdicts import Verdict, verdicts
+from ._verdicts import Judged, verdicts
 
 SETTING = "setting.json"
 
@@ -26,7 +27,7 @@ class Report:
 
     model: str
     rows: list[Row]
-    verdicts: list[Verdict]
+    verdicts: list[Judged]
 
     def as_json(self) -> dict[str, Any]:
         """Everything, as JSON holds it."""
@@ -34,14 +35,14 @@ class Report:
 
 
 def write_report(results: Results, folder: Path, *, model: str) -> Report:
-    """Write table.csv and table.md, distance.csv, shots.csv, verdicts.json, figure.png and, last of all, setting.json."""
+    """Write table.csv, table.md, distance.csv, shots.csv, verdicts.json, figure.png and, last of all, setting.json."""
     report = Report(model, summary(results), verdicts(results))
     write_whole(folder / "table.csv", as_csv(report.rows))
     write_whole(folder / "table.md", as_markdown(report))
     write_whole(folder / "distance.csv", as_csv(by_distance(results)))
     write_whole(folder / "shots.csv", as_csv(by_shots(results)))
     write_whole(folder / "verdicts.json", page("verdicts", [asdict(each) for each in report.verdicts]))
-    write_whole(folder / "figure.png", figure(results, model))
+    write_whole(folder / "figure.png", png(figure(results, model)))
     write_whole(folder / SETTING, page("setting", {"name": model, **asdict(results.asked)}))
     return report
 
@@ -60,7 +61,7 @@ class Found:
 
 
 def default_root() -> Path:
-    """Where `descant llm sts` keeps its results: the folder named by DESCANT_LLM, else `results/llm` below the present one."""
+    """Where `descant llm sts` keeps its results: the folder named by DESCANT_LLM, else `results/llm` below this one."""
     return Path(os.environ.get("DESCANT_LLM") or "results/llm")
 
 

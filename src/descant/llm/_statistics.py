@@ -1,8 +1,8 @@
 """Errors, correlations and regressions with paired bootstrap intervals.
 
-Queries are drawn again with replacement and, where there are several, so are the draws of demonstrations; all guesses are
-seen on the same resamples, so differences between them are paired. Arrays are (queries, seeds), NaN where an answer is
-missing: a query with a missing answer is left out of the comparison, for all that are compared.
+Queries are drawn again with replacement and, where there are several, so are the draws of demonstrations; all guesses
+are seen on the same resamples, so differences between them are paired. Arrays are (queries, seeds), NaN where an answer
+is missing: a query with a missing answer is left out of the comparison, for all that are compared.
 """
 
 from collections.abc import Callable
@@ -82,7 +82,7 @@ def spearman(answer: np.ndarray, gold: np.ndarray) -> Values:
 
 
 def copied(answer: np.ndarray, shown: np.ndarray, gold: np.ndarray) -> Values:
-    """The coefficient of the guess in the regression of the answer on guess and label: how much of the guess is copied."""
+    """The coefficient of the guess in the regression of the answer on guess and label: how much of it is copied."""
     return _partial(answer, shown, gold)
 
 
@@ -94,8 +94,9 @@ def corrected(answer: np.ndarray, shown: np.ndarray, gold: np.ndarray) -> Values
 def within_slope(*arrays: np.ndarray) -> Values:
     """How fast the squared error grows with the squared distance of the guess, from guesses of the same query alone.
 
-    `arrays` are squared errors of several guesses, then their squared distances. Means over the guesses of a query are taken
-    off first: a hard query has large errors whatever is guessed, and would be mistaken for an effect of the guess.
+    `arrays` are squared errors of several guesses, then their squared distances. Means over the guesses of a query are
+    taken off first: a hard query has large errors whatever is guessed, and would be mistaken for an effect of the
+    guess.
     """
     half = len(arrays) // 2
     error, distance = np.stack(arrays[:half]), np.stack(arrays[half:])

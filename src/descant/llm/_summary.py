@@ -18,8 +18,8 @@ EDGES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0)
 class Row:
     """One guess: the model with it, the guess alone, and how the answer depends on guess and label.
 
-    `gain_mse` and `gain_spearman` are what is gained over no guess, positive if the guess helps. `failed` counts prompts
-    without a score, and `mass` is the mean probability of the six digits, where it is known.
+    `gain_mse` and `gain_spearman` are what is gained over no guess, positive if the guess helps. `failed` counts
+    prompts without a score, and `mass` is the mean probability of the six digits, where it is known.
     """
 
     guess: str
@@ -70,8 +70,10 @@ def summary(results: Results) -> list[Row]:
 
 @dataclass(frozen=True)
 class DistanceRow:
-    """Answers whose guess is at some distance from the label: squared distance, squared error, and, on the same queries,
-    the squared error without a guess. All are means, in squared points of the scale.
+    """Answers whose guess is at some distance from the label.
+
+    Squared distance, squared error, and, on the same queries, the squared error without a guess: all are means, in
+    squared points of the scale.
     """
 
     low: float

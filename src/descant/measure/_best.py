@@ -1,12 +1,15 @@
 """Predictors by name; for a class of predictors, its best member on a task."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
 from .. import _check
 from .._predictor import AbstractPredictor
+from .._registry import Registry
+from .._unknown import Unknown
 from ..estimators import (
     GD,
     OLS,
@@ -21,8 +24,16 @@ from ..estimators import (
     Zero,
     tuned_ridge,
 )
-from ..tasks import LinearRegression
-from ..theory import Problem, best_heads, optimal_gamma, optimal_step
+from ..tasks import AbstractTask
+from ..theory import (
+    GramMoments,
+    Problem,
+    best_heads,
+    gamma_from_moments,
+    optimal_gamma,
+    optimal_step,
+    step_from_moments,
+)
 
 
 class Attention(NamedTuple):
@@ -32,55 +43,113 @@ class Attention(NamedTuple):
     query_masked: bool
 
 
-def _gd(task: LinearRegression, _: Attention) -> AbstractPredictor:
+@dataclass(frozen=True)
+class Estimator:
+    """A predictor by name, or a class of predictors and how its best member on a task is found.
+
+    **Arguments:** `about` says in a few words what it is; `build(task, attention)` makes it. Those with heads to choose and
+    those whose query may attend say so.
+    """
+
+    about: str
+    build: Callable[[AbstractTask, Attention], AbstractPredictor]
+    has_heads: bool = False
+    can_attend: bool = False
+
+    @classmethod
+    def of(cls, thing: Any) -> "Estimator":
+        """A record as it is; a function of a task that makes a predictor; a predictor; or a class made without arguments."""
+        if isinstance(thing, cls):
+            return thing
+        about = (getattr(thing, "__doc__", None) or "a predictor of one's own").strip().splitlines()[0]
+        if isinstance(thing, AbstractPredictor):
+            return cls(about, lambda task, _: thing)
+        if isinstance(thing, type) and issubclass(thing, AbstractPredictor):
+            return cls(about, lambda task, _: thing())
+        if callable(thing):
+            make: Callable[[AbstractTask], Any] = thing
+            return cls(about, lambda task, _: make(task))
+        raise ValueError(f"predictor is {thing!r}; expected an Estimator, a predictor, or a function of a task.")
+
+
+def _laws(task: AbstractTask) -> Problem | GramMoments:
+    """What exact risks depend on: in closed form for Gaussian laws, from their moments for others."""
+    try:
+        return Problem.of(task)
+    except Unknown:
+        return GramMoments.of(task)
+
+
+def _step(task: AbstractTask, start) -> Any:
+    laws = _laws(task)
+    return optimal_step(laws, start) if isinstance(laws, Problem) else step_from_moments(laws, start)
+
+
+def _gamma(task: AbstractTask, start) -> Any:
+    laws = _laws(task)
+    return optimal_gamma(laws, start) if isinstance(laws, Problem) else gamma_from_moments(laws, start)
+
+
+def _gd(task: AbstractTask, _: Attention) -> AbstractPredictor:
     start = jnp.zeros(task.d)
-    return GD(start, optimal_step(Problem.of(task), start)[None])
+    return GD(start, _step(task, start)[None])
 
 
-def _preconditioned_gd(task: LinearRegression, _: Attention) -> AbstractPredictor:
-    return PreconditionedGD(optimal_gamma(Problem.of(task), jnp.zeros(task.d)))
+def _preconditioned_gd(task: AbstractTask, _: Attention) -> AbstractPredictor:
+    return PreconditionedGD(_gamma(task, jnp.zeros(task.d)))
 
 
-def _gd_beta(task: LinearRegression, _: Attention) -> AbstractPredictor:
-    return GDBeta(task.prior.mean, optimal_gamma(Problem.of(task), task.prior.mean))
+def _gd_beta(task: AbstractTask, _: Attention) -> AbstractPredictor:
+    # Of any laws: a step feels the prior only through E (w - beta)(w - beta)^T, which is least at the mean.
+    mean = jnp.asarray(task.regression().prior.moments(task.d).mean)
+    return GDBeta(mean, _gamma(task, mean))
 
 
-def _heads(task: LinearRegression, attention: Attention, *, free_offset: bool = False) -> AbstractPredictor:
-    found = best_heads(Problem.of(task), attention.heads, query_masked=attention.query_masked, free_offset=free_offset)
+def _heads(task: AbstractTask, attention: Attention, *, free_offset: bool = False) -> AbstractPredictor:
+    found = best_heads(_laws(task), attention.heads, query_masked=attention.query_masked, free_offset=free_offset)
     masked = GramAffine(found.offset, found.tensor)
     return masked if attention.query_masked else AttendingGramAffine(masked)
 
 
-def _ltb(task: LinearRegression, attention: Attention) -> AbstractPredictor:
-    # Query masked, the best LTB is the best GD-beta: the best affine function of G, and LTB can express it. A query that
-    # attends with an empty label slot spoils that.
-    return _gd_beta(task, attention) if attention.query_masked else _heads(task, attention, free_offset=True)
+def _ltb(task: AbstractTask, attention: Attention) -> AbstractPredictor:
+    # Query masked and laws Gaussian, the best LTB is the best GD-beta: the best affine function of G, and LTB can express
+    # it. A query that attends with an empty label slot spoils that, and so may other laws.
+    gaussian = isinstance(_laws(task), Problem)
+    return (
+        _gd_beta(task, attention) if attention.query_masked and gaussian else _heads(task, attention, free_offset=True)
+    )
 
 
-# y_q-LSA is GD-beta whether the query attends or not: with the right guess in its label slot, the query's residual is 0.
-_BUILDERS: dict[str, Callable[[LinearRegression, Attention], AbstractPredictor]] = {
-    "zero": lambda task, _: Zero(),
-    "ols": lambda task, _: OLS(),
-    "gd": _gd,
-    "preconditioned-gd": _preconditioned_gd,
-    "gd-beta": _gd_beta,
-    "ridge": lambda task, _: OracleRidge(task.prior),
-    "const-ridge": lambda task, _: ConstRidge.best(task),
-    "ada-ridge": lambda task, _: AdaRidge.of(task),
-    "tuned-ridge": lambda task, _: tuned_ridge(task),
-    "bayes": lambda task, _: Bayes(task),
-    "lsa": _heads,
-    "multi-head-lsa": _heads,
-    "yq-lsa": _gd_beta,
-    "ltb": _ltb,
-}
-NAMES = tuple(_BUILDERS)
-ATTENTION = ("lsa", "multi-head-lsa", "yq-lsa", "ltb")
+def _yq_lsa(task: AbstractTask, attention: Attention) -> AbstractPredictor:
+    # GD-beta whether the query attends or not: with the right guess in its label slot, the query's residual is 0.
+    if isinstance(_laws(task), Problem):
+        return _gd_beta(task, attention)
+    if not attention.query_masked:
+        raise Unknown("a query that attends takes sixth moments of the inputs, which are known for Gaussian ones only")
+    return _heads(task, attention, free_offset=True)
 
 
-def best(
-    name: str, task: LinearRegression, *, heads: int | None = None, query_masked: bool = True
-) -> AbstractPredictor:
+ESTIMATORS: Registry[Estimator] = Registry("predictor", "descant.estimators", Estimator.of)
+for _name, _record in {
+    "zero": Estimator("predicts 0", lambda task, _: Zero()),
+    "ols": Estimator("least squares, of least norm where it is not unique", lambda task, _: OLS()),
+    "gd": Estimator("one step of gradient descent from zero, scalar step size", _gd),
+    "preconditioned-gd": Estimator("one step from zero, any matrix for a step size", _preconditioned_gd),
+    "gd-beta": Estimator("one preconditioned step from a learnt start", _gd_beta),
+    "ridge": Estimator("ridge regression that is told each prompt's noise level", lambda task, _: OracleRidge.of(task)),
+    "const-ridge": Estimator("ridge with the mean noise variance", lambda task, _: ConstRidge.best(task)),
+    "ada-ridge": Estimator("ridge with an estimated noise variance", lambda task, _: AdaRidge.of(task)),
+    "tuned-ridge": Estimator("ridge with a tuned estimate of the noise variance", lambda task, _: tuned_ridge(task)),
+    "bayes": Estimator("the posterior mean", lambda task, _: Bayes.of(task)),
+    "lsa": Estimator("linear self-attention with one head", _heads, can_attend=True),
+    "multi-head-lsa": Estimator("linear self-attention with several heads", _heads, has_heads=True, can_attend=True),
+    "yq-lsa": Estimator("linear self-attention with a trainable initial guess", _yq_lsa, can_attend=True),
+    "ltb": Estimator("linear attention, residual and linear MLP", _ltb, can_attend=True),
+}.items():
+    ESTIMATORS.add(_name, _record)
+
+
+def best(name: str, task: AbstractTask, *, heads: int | None = None, query_masked: bool = True) -> AbstractPredictor:
     """The predictor with this name; for a class of predictors, the member of least risk on the task.
 
     | name | what |
@@ -93,15 +162,19 @@ def best(
     | `yq-lsa` | linear self-attention with a trainable initial guess |
     | `ltb` | linear attention, residual and linear MLP |
 
-    `query_masked=False` puts the query's own token among the keys and values of an attention.
+    **Arguments:** `name` may also be one's own, as `module:name`: an `Estimator`, a predictor, or a function of a task that
+    makes one. `query_masked=False` puts the query's own token among the keys and values of an attention.
+
+    **Returns:** the predictor. What can't be known of the task (its moments, its posterior) is an `Unknown` that says so.
     """
-    _check.one_of("name", name, NAMES)
+    record = ESTIMATORS.get(name)
+    attending = [each for each, other in ESTIMATORS if other.can_attend]
     if heads is not None:
         _check.size("heads", heads)
-        if name != "multi-head-lsa" and not (heads == 1 and name in ATTENTION):
+        if not record.has_heads and not (heads == 1 and record.can_attend):
             raise ValueError(f"heads is {heads}, but {name} has no heads to choose; use multi-head-lsa.")
-    if not query_masked and name not in ATTENTION:
-        raise ValueError(f"the query can't attend in {name}, which is no attention; use one of {', '.join(ATTENTION)}.")
+    if not query_masked and not record.can_attend:
+        raise ValueError(f"the query can't attend in {name}, which is no attention; use one of {', '.join(attending)}.")
     if heads is None:
-        heads = task.d + 1 if name == "multi-head-lsa" else 1
-    return _BUILDERS[name](task, Attention(heads, query_masked))
+        heads = task.d + 1 if record.has_heads else 1
+    return record.build(task, Attention(heads, query_masked))

@@ -12,8 +12,9 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from .. import _check
 from .._predictor import AbstractPredictor
 from .._sampling import CHUNK, mean_over_keys
+from .._unknown import Unknown
 from ..estimators import OracleRidge
-from ..tasks import LinearRegression
+from ..tasks import AbstractTask
 from ._exact import exact_risk
 
 Method = Literal["auto", "exact", "moments", "tokens"]
@@ -26,32 +27,36 @@ TOKEN_BUDGET = 2**24
 class Risk:
     """A risk, how it was found, and its standard error (0 if exact).
 
-    `adjusted` is the risk less the oracle ridge's, with a standard error of its own: on sampled contexts the two are
-    paired, so it is the smaller one.
+    `adjusted` is the risk less the oracle's, who knows the prior and is told the prompt's noise level (for Gaussian tasks the
+    oracle ridge), with a standard error of its own: on sampled contexts the two are paired, so it is the smaller one. Both are
+    None where the task doesn't know its posterior.
     """
 
     value: float
     standard_error: float
     method: str
-    adjusted: float
-    adjusted_error: float
+    adjusted: float | None
+    adjusted_error: float | None
 
 
 def risk(
     predictor: AbstractPredictor,
-    task: LinearRegression,
+    task: AbstractTask,
     method: Method = "auto",
     *,
     samples: int = SAMPLES,
     key: PRNGKeyArray | None = None,
 ) -> Risk:
-    """E (prediction - `<w, x_query>`)^2, without the label noise of the query.
+    """E (prediction - y_query)^2, without the label noise of the query.
 
-    Exact where a closed form exists, else Monte Carlo: over moments for predictors that are linear in the query, over
-    tokens for the others. In moment space the query and the task (given context and noise level) are integrated out by
-    hand: |w_hat - w_oracle|^2 in the norm of the inputs, plus the oracle's own posterior variance.
+    Exact where predictor and task allow it, else Monte Carlo: over moments for predictors that are linear in the query, over
+    tokens for the others. In moment space the query and, where the posterior is known, the task (given context and noise
+    level) are integrated out by hand: |w_hat - w_oracle|^2 in the norm of the inputs, plus the oracle's own posterior variance.
 
-    **Arguments:** `method` asks for one of the three; `samples` contexts are drawn with `key` (key 0 if left out).
+    **Arguments:** `method` asks for one of the three; what can't be had that way is refused with a sentence. `samples`
+    contexts are drawn with `key` (key 0 if left out).
+
+    **Returns:** a `Risk`, with its method and standard error.
 
     >>> from descant import LinearRegression, estimators
     >>> round(risk(estimators.Zero(), LinearRegression(d=5, n=5)).value, 6)
@@ -60,75 +65,140 @@ def risk(
     _check.one_of("method", method, get_args(Method))
     _check.size("samples", samples, least=2)
     key = jax.random.key(0) if key is None else key
-    exact = exact_risk(predictor, task) if method in ("auto", "exact") else None
-    if exact is not None:
-        oracle = OracleRidge(task.prior)
-        known = exact_risk(oracle, task)
-        if known is not None:
-            return Risk(exact, 0.0, "exact", exact - known, 0.0)
-        estimate = moment_risks([oracle], task, samples=samples, key=key)[0]
-        return Risk(exact, 0.0, "exact", exact - estimate.value, estimate.standard_error)
-    if method == "exact":
-        raise ValueError(f"{_name(predictor)} has no closed form on this task; ask for method auto, moments or tokens.")
-    if method != "tokens" and predictor.linear:
-        return moment_risks([predictor], task, samples=samples, key=key)[0]
-    if method == "moments":
-        raise ValueError(f"{_name(predictor)} is not linear in the query; ask for method auto, exact or tokens.")
+    if method in ("auto", "exact"):
+        try:
+            return _with_oracle(exact_risk(predictor, task), task, samples, key)
+        except Unknown as reason:
+            if method == "exact":
+                raise Unknown(
+                    f"there is no exact risk here: {reason}; ask for method auto, moments or tokens."
+                ) from None
+    if method in ("auto", "moments"):
+        try:
+            _need_moments(predictor, task)
+            return moment_risks([predictor], task, samples=samples, key=key)[0]
+        except Unknown as reason:
+            if method == "moments":
+                raise Unknown(f"there is no risk over moments here: {reason}; ask for method auto or tokens.") from None
     return token_risks([predictor], task, samples=samples, key=key)[0]
 
 
 def moment_risks(
-    predictors: Sequence[AbstractPredictor], task: LinearRegression, *, samples: int, key: PRNGKeyArray
+    predictors: Sequence[AbstractPredictor], task: AbstractTask, *, samples: int, key: PRNGKeyArray
 ) -> list[Risk]:
-    """Risks of several predictors on the same sampled Gram matrices, in one program."""
+    """Risks of several predictors that are linear in the query, on the same sampled Gram matrices, in one program."""
+    for predictor in predictors:
+        _need_moments(predictor, task)
+    known = knows_oracle(task)
+    statistic = _moment_errors if known else _plain_moment_errors
     # Short contexts and other than Gaussian inputs are drawn as tokens even here.
-    means, errors = mean_over_keys(_moment_errors, (tuple(predictors), task), key, samples, _chunk(task))
-    return _as_risks("moments", means, errors)
+    means, errors = mean_over_keys(statistic, (tuple(predictors), task), key, samples, _chunk(task))
+    return _as_risks("moments", means, errors, known)
 
 
 def token_risks(
-    predictors: Sequence[AbstractPredictor], task: LinearRegression, *, samples: int, key: PRNGKeyArray
+    predictors: Sequence[AbstractPredictor], task: AbstractTask, *, samples: int, key: PRNGKeyArray
 ) -> list[Risk]:
     """Risks of several predictors on the same sampled prompts, in one program."""
-    means, errors = mean_over_keys(_token_errors, (tuple(predictors), task), key, samples, _chunk(task, tokens=True))
-    return _as_risks("tokens", means, errors)
+    known = knows_oracle(task)
+    statistic = _token_errors if known else _plain_token_errors
+    means, errors = mean_over_keys(statistic, (tuple(predictors), task), key, samples, _chunk(task, tokens=True))
+    return _as_risks("tokens", means, errors, known)
 
 
-def _chunk(task: LinearRegression, tokens: bool = False) -> int:
+def knows_oracle(task: AbstractTask) -> bool:
+    """Whether the task knows the posterior of somebody who is told the noise level, from a context's moments."""
+    try:
+        jax.eval_shape(lambda key: _oracle(task, task.sample_moments(key=key)), jax.random.key(0))
+    except Unknown:
+        return False
+    return True
+
+
+def _need_moments(predictor: AbstractPredictor, task: AbstractTask) -> None:
+    """Raise `Unknown` unless the risk can be had from contexts' moments and hidden tasks."""
+    if not predictor.linear:
+        raise Unknown(f"{type(predictor).__name__} is not linear in the query")
+    task.query_metric()
+    hidden = jax.eval_shape(lambda key: task.sample_moments(key=key), jax.random.key(0))
+    if hidden.w is None:
+        raise Unknown(f"contexts of {type(task).__name__} are drawn without their hidden w")
+
+
+def _with_oracle(exact: float, task: AbstractTask, samples: int, key: PRNGKeyArray) -> Risk:
+    """An exact risk, and what is above the oracle's, which may have to be sampled."""
+    try:
+        return Risk(exact, 0.0, "exact", exact - exact_risk(OracleRidge.of(task), task), 0.0)
+    except Unknown:
+        pass
+    if not knows_oracle(task):
+        return Risk(exact, 0.0, "exact", None, None)
+    means, errors = mean_over_keys(_oracle_variance, task, key, samples, _chunk(task))
+    return Risk(exact, 0.0, "exact", exact - float(means), float(errors))
+
+
+def _chunk(task: AbstractTask, tokens: bool = False) -> int:
     """How many contexts to hold at once."""
     tokens = tokens or task.moments_take_tokens
     return max(1, min(CHUNK, TOKEN_BUDGET // (task.d * max(task.d, task.n if tokens else 1))))
 
 
-def _as_risks(method: str, means: np.ndarray, errors: np.ndarray) -> list[Risk]:
+def _as_risks(method: str, means: np.ndarray, errors: np.ndarray, with_oracle: bool) -> list[Risk]:
+    pairs = np.stack([means, errors], axis=-1)
     return [
-        Risk(float(value), float(error), method, float(adjusted), float(adjusted_error))
-        for (value, adjusted), (error, adjusted_error) in zip(means, errors, strict=True)
+        Risk(*map(float, row[0]), method, *(map(float, row[1]) if with_oracle else (None, None)))  # pyright: ignore
+        for row in pairs
     ]
 
 
-def _name(predictor: AbstractPredictor) -> str:
-    return type(predictor).__name__
+Subject = tuple[tuple[AbstractPredictor, ...], AbstractTask]
 
 
-def _moment_errors(
-    subject: tuple[tuple[AbstractPredictor, ...], LinearRegression], key: PRNGKeyArray
-) -> Float[Array, "p 2"]:
+def _oracle(task: AbstractTask, moments):
+    if moments.sigma is None:
+        raise Unknown(f"contexts of {type(task).__name__} are drawn without their noise level")
+    return task.posterior(moments, moments.sigma)
+
+
+def _oracle_variance(task: AbstractTask, key: PRNGKeyArray) -> Float[Array, ""]:
+    """What the oracle's prediction costs on one context."""
+    return jnp.sum(task.query_metric() * _oracle(task, task.sample_moments(key=key)).cov)
+
+
+def _moment_errors(subject: Subject, key: PRNGKeyArray) -> Float[Array, "p 2"]:
     """Risk and adjusted risk of each predictor on one context, given the context and its noise level."""
     predictors, task = subject
     moments = task.sample_moments(key=key)
-    oracle = task.posterior(moments, moments.sigma)
-    floor = jnp.sum(task.inputs.second_moment(task.d) * oracle.cov)
+    oracle = _oracle(task, moments)
+    floor = jnp.sum(task.query_metric() * oracle.cov)
     adjusted = jnp.stack([task.error_norm(predictor.weights(moments) - oracle.mean) for predictor in predictors])
     return jnp.stack([adjusted + floor, adjusted], axis=1)
 
 
-def _token_errors(
-    subject: tuple[tuple[AbstractPredictor, ...], LinearRegression], key: PRNGKeyArray
-) -> Float[Array, "p 2"]:
+def _plain_moment_errors(subject: Subject, key: PRNGKeyArray) -> Float[Array, "p 1"]:
+    """The error of each predictor's weight vector on one context."""
+    predictors, task = subject
+    moments = task.sample_moments(key=key)
+    assert moments.w is not None  # or moments would have been refused
+    return jnp.stack([task.error_norm(predictor.weights(moments) - moments.w) for predictor in predictors])[:, None]
+
+
+def _token_errors(subject: Subject, key: PRNGKeyArray) -> Float[Array, "p 2"]:
     """Squared error of each predictor on one prompt, and how much it exceeds the oracle's on the same prompt."""
     predictors, task = subject
     prompt = task.sample(key=key)
+    errors = _squared_errors(predictors, prompt)
     assert prompt.y_query is not None
-    errors = jnp.stack([(predictor(prompt) - prompt.y_query) ** 2 for predictor in predictors])
-    return jnp.stack([errors, errors - (OracleRidge(task.prior)(prompt) - prompt.y_query) ** 2], axis=1)
+    oracle = (_oracle(task, prompt.moments()).mean @ prompt.x_query - prompt.y_query) ** 2
+    return jnp.stack([errors, errors - oracle], axis=1)
+
+
+def _plain_token_errors(subject: Subject, key: PRNGKeyArray) -> Float[Array, "p 1"]:
+    predictors, task = subject
+    return _squared_errors(predictors, task.sample(key=key))[:, None]
+
+
+def _squared_errors(predictors: Sequence[AbstractPredictor], prompt) -> Float[Array, " p"]:
+    if prompt.y_query is None:
+        raise ValueError("the task draws prompts without y_query; expected it, because risks are measured against it.")
+    return jnp.stack([(predictor(prompt) - prompt.y_query) ** 2 for predictor in predictors])

@@ -6,12 +6,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from . import graph as second, schedule as third, weights as fourth
 from ._compiled import CompiledProgram
 from ._describe import describe
 from ._library import find
 from ._network import assemble
+from .graph import Graph, build
 from .language import Program, Traced
+from .schedule import Block, Schedule, Strategy, emit, plan, with_lifetimes
+from .weights import Layout, block_order, check, lay_out, link
 
 
 def compile_program(
@@ -19,9 +21,9 @@ def compile_program(
 ) -> CompiledProgram:
     """Compile a program to extended linear self-attention.
 
-    **Arguments:** `program` is a `Program`, the name of one in the library, or the path of a file, which is parsed and never
-    executed. `settings`, also by name, binds sizes and scalars: `n=20, d=5, T=10`. `hoist` takes out of loops what
-    they do not change.
+    **Arguments:** `program` is a `Program`, the name of one in the library, or the path of a file, which is parsed and
+    never executed. `settings`, also by name, binds sizes and scalars: `n=20, d=5, T=10`. `hoist` takes out of loops
+    what they do not change.
 
     **Returns:** a `CompiledProgram`.
 
@@ -44,9 +46,9 @@ class Candidate:
     """One way to build a program, at every level."""
 
     traced: Traced
-    graph: second.Graph
-    schedule: third.Schedule
-    layout: fourth.Layout
+    graph: Graph
+    schedule: Schedule
+    layout: Layout
 
     @property
     def cost(self) -> tuple[int, int]:
@@ -54,27 +56,27 @@ class Candidate:
         rows, columns = self.layout.rows, self.layout.columns
         per_head = 3 * columns * (columns + rows)
         heads = [heads_of(block, columns) for block in self.schedule.blocks()]
-        order = list(fourth.block_order(self.schedule.steps))
+        order = list(block_order(self.schedule.steps))
         return per_head * sum(heads[index] for index in order), len(order)
 
 
-def candidate(traced: Traced, graph: second.Graph, strategy: third.Strategy) -> Candidate:
+def candidate(traced: Traced, graph: Graph, strategy: Strategy) -> Candidate:
     """Plan, schedule with lifetimes, layout."""
-    planned = third.plan(graph, strategy)
-    schedule = third.with_lifetimes(third.emit(graph, planned))
-    return Candidate(traced, graph, schedule, fourth.lay_out(schedule))
+    planned = plan(graph, strategy)
+    schedule = with_lifetimes(emit(graph, planned))
+    return Candidate(traced, graph, schedule, lay_out(schedule))
 
 
 def candidates(traced: Traced, *, hoist: bool = True) -> Iterator[Candidate]:
     """All ways that the compiler knows to build a program; those that change it least come first."""
-    graphs = [second.build(traced, expand=False)]
-    expanded = second.build(traced, expand=True)
+    graphs = [build(traced, expand=False)]
+    expanded = build(traced, expand=True)
     if not expanded.same_as(graphs[0]):
         graphs.append(expanded)
     loops = bool(graphs[0].loops)
     for both, eager in product((False, True), repeat=2) if loops else [(False, False)]:
         for graph in graphs:
-            yield candidate(traced, graph, third.Strategy(hoist, both, eager))
+            yield candidate(traced, graph, Strategy(hoist, both, eager))
 
 
 def choose(traced: Traced, *, hoist: bool = True) -> Candidate:
@@ -84,12 +86,12 @@ def choose(traced: Traced, *, hoist: bool = True) -> Candidate:
 
 def finish(best: Candidate) -> CompiledProgram:
     """Weights, the proof of their conditions, the network and its description."""
-    weights = fourth.link(best.schedule, best.layout)
-    fourth.check(best.schedule, best.layout, weights)
+    weights = link(best.schedule, best.layout)
+    check(best.schedule, best.layout, weights)
     return CompiledProgram(assemble(best.schedule.steps, weights), describe(best.traced, best.schedule, best.layout))
 
 
-def heads_of(block: third.Block, columns: int) -> int:
+def heads_of(block: Block, columns: int) -> int:
     """Heads that a block has when H is this wide."""
     heads = sum(-(-head.slots // columns) for head in block.heads)
     return heads + bool(block.carry or block.kept or not heads)

@@ -18,7 +18,7 @@ def describe(traced: Traced, schedule: Schedule, layout: Layout) -> Description:
             tuple(_rectangle(schedule, place, column) for place, column in columns.items())
             for columns in (layout.before[index], layout.after[index])
         )
-        blocks.append(BlockText(before, after, _Words(schedule).block(block, layout)))
+        blocks.append(BlockText(before, after, _Describer(schedule).block(block, layout)))
     optional = {each.name: each.optional for each in traced.inputs}
     inputs = tuple(
         Rectangle(name, *schedule.places[place].shape, layout.start.get(place, -1), optional[name])
@@ -35,7 +35,7 @@ def _rectangle(schedule: Schedule, place: int, column: int) -> Rectangle:
     return Rectangle(schedule.places[place].name, *schedule.places[place].shape, column)
 
 
-class _Words:
+class _Describer:
     def __init__(self, schedule: Schedule):
         self.schedule = schedule
 

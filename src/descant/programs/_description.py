@@ -44,7 +44,7 @@ class BlockText:
 
 @dataclass(frozen=True)
 class Description:
-    """A compiled program: its name and settings, the size of H, where inputs and outputs are, and every block in words."""
+    """A compiled program: its name and settings, the size of H, where inputs and outputs are, every block in words."""
 
     program: str
     settings: tuple[tuple[str, float], ...]

@@ -1,14 +1,14 @@
 """What the pages need beside them: style, scripts, and the third-party files of `vendor/`.
 
-Fonts are put into the style sheets themselves: browsers that treat every file on disk as an origin of its own (Firefox) would
-not load them otherwise.
+Fonts are put into the style sheets themselves: browsers that treat every file on disk as an origin of its own (Firefox)
+would not load them otherwise.
 """
 
 import base64
 import re
 from pathlib import Path
 
-from ._palette import DARK, HEAT_DARK, HEAT_LIGHT, LIGHT, PAGE_DARK, PAGE_LIGHT
+from ..figures import DARK, HEAT_DARK, HEAT_LIGHT, LIGHT, PAGE_DARK, PAGE_LIGHT
 
 HERE = Path(__file__).parent
 VENDOR = HERE / "vendor"
@@ -39,7 +39,7 @@ def assets() -> dict[str, bytes]:
 
 
 def _colours() -> str:
-    """The palette as properties of the page, so that pages and figures have the same; the browser picks light or dark."""
+    """The palette as properties of the page, the same for pages and figures; the browser picks light or dark."""
     named = {
         "card": (PAGE_LIGHT, PAGE_DARK),
         **{f"series-{index}": pair for index, pair in enumerate(zip(LIGHT, DARK, strict=True))},

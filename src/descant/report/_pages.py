@@ -11,10 +11,10 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..claims import BUDGETS, PAPERS, Check, Claim, Figure, Judgement, Paper, Table
-from ._drawing import drawing
+from ..claims import BUDGETS, PAPERS, Check, Claim, Judgement, Paper, Table
+from ..figures import Figure, bare, drawing
 from ._tables import figure_rows
-from ._words import bare, duration, line, measured, number, paragraphs
+from ._words import duration, line, measured, number, paragraphs
 
 # How a claim stands: what it is called, and the sign that goes with it.
 STANDINGS = {
@@ -36,6 +36,7 @@ RELATIONS = {
 # A figure with more points than this has them in its CSV only.
 MOST_ROWS = 400
 SOURCE = "src/descant"
+WORDS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six", 7: "Seven", 8: "Eight", 9: "Nine"}
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,7 @@ def front_page(entries: list[Entry]) -> str:
     return _render(
         "index.html",
         papers=papers,
+        papers_say="One paper says" if len(papers) == 1 else f"{WORDS.get(len(papers), len(papers))} papers say",
         entries=entries,
         counts={name: sum(entry.standing == name for entry in entries) for name in STANDINGS},
         budget=judged[0].budget if judged else BUDGETS[0],

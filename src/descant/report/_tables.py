@@ -5,7 +5,8 @@ import io
 from collections.abc import Iterable
 from typing import Any
 
-from ..claims import Figure, HeatMap, Panel, Table
+from ..claims import Table
+from ..figures import Figure, HeatMap, Panel
 
 _CURVES = ("series", "x", "y", "standard_error")
 _CELLS = ("row", "column", "value")

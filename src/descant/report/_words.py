@@ -2,7 +2,6 @@
 
 import math
 import re
-import unicodedata
 from collections.abc import Sequence
 
 from markdown_it import MarkdownIt
@@ -12,25 +11,8 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 PLAIN_RANGE = (1e-4, 1e6)
 DIGITS = 6
-_SIGNS = {
-    "infty": "∞",
-    "le": "≤",
-    "leq": "≤",
-    "ge": "≥",
-    "geq": "≥",
-    "times": "×",
-    "cdot": "·",
-    "to": "→",
-    "approx": "≈",
-    "sim": "∼",
-    "pm": "±",
-    "top": "ᵀ",
-    "ell": "ℓ",
-    "log": "log ",
-}
 # Within one paragraph.
 _FORMULA = re.compile(r"\$(?:[^$\n]|\n(?!\s*\n))+\$")
-_SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
 def _parser(preset: str) -> MarkdownIt:
@@ -63,25 +45,6 @@ def paragraphs(text: str) -> Markup:
 def line(text: str) -> Markup:
     """One line of words."""
     return Markup(_LINE.renderInline(text))
-
-
-def bare(text: str) -> str:
-    """Words for places where nothing can be typeset, such as the axes of a figure: $\\sigma^2$ is σ²."""
-    return re.sub(r"\$([^$]*)\$", lambda found: _unicode(found[1]), text).replace("`", "").replace("$", "")
-
-
-def _unicode(mathematics: str) -> str:
-    def command(found: re.Match[str]) -> str:
-        name = found[1]
-        greek = f"GREEK {'CAPITAL' if name[0].isupper() else 'SMALL'} LETTER {name.replace('lambda', 'lamda').upper()}"
-        try:
-            return unicodedata.lookup(greek)
-        except KeyError:
-            return _SIGNS.get(name, "")
-
-    text = re.sub(r"\\([A-Za-z]+) ?", command, mathematics)
-    text = re.sub(r"\^\{?(-?\d+)\}?", lambda found: found[1].translate(_SUPERSCRIPTS), text)
-    return re.sub(r"[{}\\]", "", text)
 
 
 def number(value: float | int, digits: int = DIGITS) -> Markup:

@@ -6,15 +6,13 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import matplotlib as mpl
-
 from .._disk import write_whole
 from .._plain import page
-from ..claims import Claim, Figure, Judgement
+from ..claims import Claim, Judgement
+from ..figures import Figure, drawing
+from ..figures.static import drawer, pictures
 from ._assets import assets
-from ._drawing import drawing
 from ._pages import Entry, by_stem, claim_page, front_page
-from ._static import pictures
 from ._tables import figure_csv, table_csv
 
 # The files of the last report: those that the next one lacks are removed, and nothing else.
@@ -47,7 +45,8 @@ def write_report(folder: Path, claims: dict[str, Claim], judgements: dict[str, J
 def draw_figures(folder: Path, judgement: Judgement) -> None:
     """Draw the figures of a judgement ahead of its page, so that writing the report finds them."""
     figures = judgement.evidence.figures if judgement.evidence else ()
-    # A figure that can't be drawn fails when the report is written, where it is seen, and not in the middle of other work.
+    # A figure that can't be drawn fails when the report is written, where it is seen,
+    # and not in the middle of other work.
     with contextlib.suppress(Exception):
         for stem, figure in by_stem(figures).items():
             list(_figure_files(folder / "figures" / judgement.id / stem, figure))
@@ -72,7 +71,7 @@ def _figure_files(stem: Path, figure: Figure) -> Iterator[Path]:
     yield _written(stem.with_suffix(".csv"), figure_csv(figure).encode())
     ready = drawing(figure)
     # Drawing takes most of the time of writing a report; the note beside the pictures says of what they are.
-    digest = hashlib.sha256(json.dumps([ready, mpl.__version__, _code()]).encode()).hexdigest()
+    digest = hashlib.sha256(json.dumps([ready, drawer()]).encode()).hexdigest()
     note = stem.with_name(f".{stem.name}.drawn")
     paths = {suffix: stem.with_suffix(f".{suffix}") for suffix in ("png", "svg")}
     if not (note.exists() and note.read_text() == digest and all(path.exists() for path in paths.values())):
@@ -83,11 +82,6 @@ def _figure_files(stem: Path, figure: Figure) -> Iterator[Path]:
     yield from (*paths.values(), note)
 
 
-def _code() -> str:
-    here = Path(__file__).parent
-    return hashlib.sha256(b"".join((here / name).read_bytes() for name in ("_static.py", "_palette.py"))).hexdigest()
-
-
 def _written(path: Path, content: bytes) -> Path:
     """Write a file unless it is there already: most don't change from one run to the next."""
     if not (path.exists() and path.read_bytes() == content):
@@ -96,7 +90,7 @@ def _written(path: Path, content: bytes) -> Path:
 
 
 def _remove_old(folder: Path, written: list[str]) -> None:
-    """Remove files of claims that are no more, if a report wrote them: the folder may hold other things of its owner."""
+    """Remove files of claims that are no more, if a report wrote them: the folder may hold its owner's own things."""
     manifest = folder / _MANIFEST
     old = json.loads(manifest.read_text()) if manifest.exists() else []
     for name in set(old) - set(written):

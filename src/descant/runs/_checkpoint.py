@@ -9,7 +9,7 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from ..training._protocol import State
+from .._trainer import State
 
 FORMAT = "descant-checkpoint-1"
 
@@ -64,7 +64,7 @@ def _read(path: Path, *, with_arrays: bool) -> tuple[dict[str, Any], dict[str, n
 
 
 def _check_info(name: str, value: Any) -> None:
-    """Only what JSON gives back exactly as it was: a tuple would come back as a list, and the run would not be the same."""
+    """Only what JSON gives back as it was: a tuple would come back as a list, and the run would not be the same."""
     if type(value) is dict and all(type(key) is str for key in value):
         for key, item in value.items():
             _check_info(f"{name}[{key!r}]", item)
@@ -73,6 +73,6 @@ def _check_info(name: str, value: Any) -> None:
             _check_info(f"{name}[{index}]", item)
     elif value is not None and type(value) not in (bool, int, float, str):
         raise ValueError(
-            f"{name} is {value!r} of type {type(value).__name__}; expected None, bool, int, float, str, list or dict with "
-            "text keys: put arrays into state.arrays and turn the rest into these."
+            f"{name} is {value!r} of type {type(value).__name__}; expected None, bool, int, float, str, list or dict "
+            "with text keys: put arrays into state.arrays and turn the rest into these."
         )

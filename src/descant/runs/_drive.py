@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..training._protocol import State, Trainer
+from .._trainer import State, Trainer, to_end
 from ._run import Run
 from ._trackers import Tracker
 
@@ -25,9 +25,9 @@ def drive(
 ) -> State:
     """Train until finished, or until `stop()` says so between two advances, and return the state then.
 
-    Goes on from the run's checkpoint, if it has one. The state is kept on disk about every `every` seconds, and when the
-    driving ends for whatever reason: finished, stopped, Ctrl-C, an error of the training's own. What comes out doesn't
-    depend on when it was kept. `on_rows` sees rows at once, trackers when they are on disk.
+    Goes on from the run's checkpoint, if it has one. The state is kept on disk about every `every` seconds, and when
+    the driving ends for whatever reason: finished, stopped, Ctrl-C, an error of the training's own. What comes out
+    doesn't depend on when it was kept. `on_rows` sees rows at once, trackers when they are on disk.
 
     Call `run.finish(trainer.model(state), result)` if `trainer.finished(state)`.
     """
@@ -37,16 +37,18 @@ def drive(
         for tracker in trackers:
             tracker.start(run.name, run.config)
         keeper = _Keeper(run, run.checkpoint() or trainer.init(), trackers)
+
+        def each(state: State, rows: list[dict[str, Any]]) -> None:
+            keeper.hold(state, rows)
+            if on_rows is not None:
+                on_rows(rows)
+            if time.monotonic() - keeper.kept_at >= every:
+                keeper.keep()
+
         try:
-            while not trainer.finished(keeper.state) and not (stop is not None and stop()):
-                rows = keeper.advance(trainer)
-                if on_rows is not None:
-                    on_rows(rows)
-                if time.monotonic() - keeper.kept_at >= every:
-                    keeper.keep()
+            return to_end(trainer, keeper.whole[0], each=each, stop=stop)
         finally:
             keeper.keep()
-        return keeper.state
 
 
 class _Keeper:
@@ -58,16 +60,9 @@ class _Keeper:
         self.dirty = False
         self.kept_at = time.monotonic()
 
-    @property
-    def state(self) -> State:
-        return self.whole[0]
-
-    def advance(self, trainer: Trainer) -> list[dict[str, Any]]:
-        state, pending = self.whole
-        state, rows = trainer.advance(state)
+    def hold(self, state: State, rows: list[dict[str, Any]]) -> None:
         with _uninterrupted():
-            self.whole, self.dirty = (state, pending + rows), True
-        return rows
+            self.whole, self.dirty = (state, self.whole[1] + rows), True
 
     def keep(self) -> None:
         """Save, if there is anything new. If that failed once it isn't tried again: nobody knows how far it came."""

@@ -17,12 +17,12 @@ from typing import Any, Literal
 import equinox as eqx
 import pyarrow as pa
 
+from .._disk import remove, write_at, write_whole
+from .._lock import is_locked, locked
 from .._plain import page, restored
-from ..attention import Named, load, to_bytes as model_to_bytes
-from ..training._protocol import State
+from .._trainer import State
+from ..attention import Named, load, to_bytes
 from . import _checkpoint, _metrics
-from ._files import remove, write, write_at
-from ._lock import is_locked, locked
 from ._trackers import Tracker
 
 FORMAT = "descant-run-1"
@@ -106,7 +106,7 @@ class Run:
         return _metrics.read_parquet(self.folder / PARQUET)
 
     def model(self, kinds: Iterable[Named] = ()) -> Any:
-        """The trained model; `kinds` are records, classes or `module:name` of one's own, as `attention.load` takes them."""
+        """The trained model; `kinds` are records, classes or `module:name` of one's own, as `load` takes them."""
         if not self.finished:
             raise ValueError(f"the run {self.name} is not finished and has no model yet: let it finish first.")
         return load(self.folder / MODEL, kinds)
@@ -140,9 +140,10 @@ class Run:
             lines = _metrics.to_lines(rows)
             after = _checkpoint.Mark(before.rows + len(rows), before.size + len(lines))
             content = _checkpoint.to_bytes(state, after)
-            # First the rows, then the checkpoint that counts them: rows that no checkpoint counts are cut off here later.
+            # First the rows, then the checkpoint that counts them:
+            # rows that no checkpoint counts are cut off here later.
             write_at(self.folder / LINES, before.size, lines)
-            write(self.folder / CHECKPOINT, content)
+            write_whole(self.folder / CHECKPOINT, content)
 
     def finish(self, model: eqx.Module, result: dict[str, Any], trackers: Sequence[Tracker] = ()) -> None:
         """Keep what came out. The run is finished from the moment at which the result is on disk, its last file."""
@@ -150,17 +151,17 @@ class Run:
             self._not_finished()
             contents = {
                 PARQUET: _metrics.to_parquet(_metrics.to_table(self._rows())),
-                MODEL: model_to_bytes(model),
+                MODEL: to_bytes(model),
                 RESULT: page("result", result),
             }
             for name, content in contents.items():
-                write(self.folder / name, content)
+                write_whole(self.folder / name, content)
             self._tidy()
         for tracker in trackers:
             tracker.finish(result)
 
     def tidy(self) -> None:
-        """Remove what a process that was killed at the very end left behind; not more than a nicety, so it never fails."""
+        """Remove what a process killed at the very end left behind; not more than a nicety, so it never fails."""
         if self.finished and any(path.exists() for path in self._files(LINES, CHECKPOINT)):
             with suppress(OSError), self.working():
                 pass
@@ -187,7 +188,7 @@ class Run:
 def begin(folder: Path, key: str, code: str, config: dict[str, Any], environment: dict[str, Any]) -> None:
     """Write the first file of a run."""
     head = {"format": FORMAT, "key": key, "code": code, "config": config, "environment": environment}
-    write(folder / CONFIG, page("config", head))
+    write_whole(folder / CONFIG, page("config", head))
 
 
 def _read_json(path: Path) -> Any:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .._disk import explained
+from .._lock import NAME as LOCK, locked
 from .._plain import plain
 from ._environment import changes, environment
-from ._files import explained
 from ._health import trouble
 from ._key import LENGTH, code_version, differences, run_key
-from ._lock import NAME as LOCK, locked
 from ._run import CONFIG, Run, begin
 
 VARIABLE = "DESCANT_RUNS"
@@ -25,7 +25,7 @@ def default_root() -> Path:
 
 
 @dataclass(frozen=True)
-class Problem:
+class Broken:
     """A folder among the runs that is none, or a broken one."""
 
     folder: Path
@@ -35,8 +35,8 @@ class Problem:
 class Store:
     """The runs in a folder, each in a folder of its own.
 
-    `code` is the version of the code that computes; None means this package's own source. Who trains with code of his own
-    names its version here, because a run made by other code is another run.
+    `code` is the version of the code that computes; None means this package's own source. Who trains with code of his
+    own names its version here, because a run made by other code is another run.
     """
 
     root: Path
@@ -84,17 +84,17 @@ class Store:
         return self._in_this_environment(run)
 
     def runs(self) -> list[Run]:
-        """All runs, by name. Folders that are no runs are left out; `problems` lists them."""
+        """All runs, by name. Folders that are no runs are left out; `broken` lists them."""
         return [found for found in self._scan() if isinstance(found, Run)]
 
-    def problems(self) -> list[Problem]:
+    def broken(self) -> list[Broken]:
         """The folders that are no runs, or broken ones, and why."""
         found = []
         for item in self._scan():
-            if isinstance(item, Problem):
+            if isinstance(item, Broken):
                 found.append(item)
             elif (reason := trouble(item)) is not None:
-                found.append(Problem(item.folder, reason))
+                found.append(Broken(item.folder, reason))
         return found
 
     def get(self, name: str) -> Run:
@@ -124,7 +124,7 @@ class Store:
                 yield first
         yield from self.runs()
 
-    def _scan(self) -> Iterator[Run | Problem]:
+    def _scan(self) -> Iterator[Run | Broken]:
         if not self.root.is_dir():
             return
         for path in sorted(self.root.iterdir()):
@@ -138,8 +138,8 @@ class Store:
             others = [name for name in sorted(os.listdir(path)) if name != LOCK and not name.startswith(f".{CONFIG}.")]
         if others and CONFIG not in others:
             raise ValueError(
-                f"folder is {path}, which holds {others[0]!r} but no run; expected a new or an empty folder, or one with a "
-                "run: choose another."
+                f"folder is {path}, which holds {others[0]!r} but no run; expected a new or an empty folder, or one "
+                "with a run: choose another."
             )
         with locked(path):
             if not (path / CONFIG).exists():
@@ -160,17 +160,17 @@ class Store:
         with run.working():
             if run.checkpoint() is not None:
                 raise ValueError(
-                    f"{run.folder} was begun under {', '.join(changed)}, so it can't be continued bit for bit; go back to "
-                    "what it was begun under, or delete it and start again."
+                    f"{run.folder} was begun under {', '.join(changed)}, so it can't be continued bit for bit; go back "
+                    "to what it was begun under, or delete it and start again."
                 )
             begin(run.folder, run.key, run.code, run.config, now)
         return Run(run.folder)
 
 
-def _read(path: Path) -> Run | Problem:
+def _read(path: Path) -> Run | Broken:
     try:
         return Run(path)
     except FileNotFoundError:
-        return Problem(path, f"{path / CONFIG} does not exist")
+        return Broken(path, f"{path / CONFIG} does not exist")
     except (ValueError, OSError) as error:
-        return Problem(path, str(error))
+        return Broken(path, str(error))

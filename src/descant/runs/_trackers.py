@@ -1,4 +1,4 @@
-"""Other people's trackers of experiments, for those who want them. Nothing here is imported or sent unless asked for."""
+"""Other people's trackers of experiments, for those who want them. Nothing is imported or sent unless asked for."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -56,8 +56,8 @@ class _Service:
             self.module: Any = import_module(name)
         except ImportError:
             raise ImportError(
-                f"the tracker {name!r} needs the package {name}, which is not installed: pip install {name}, or leave the "
-                "tracker out; runs are kept on disk without it."
+                f"the tracker {name!r} needs the package {name}, which is not installed: pip install {name}, or leave "
+                "the tracker out; runs are kept on disk without it."
             ) from None
         self.name, self.project = name, project
 

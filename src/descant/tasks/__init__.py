@@ -1,20 +1,39 @@
-"""Laws of prompts: prior, inputs, noise, context length; sampled as tokens or as moments; and their posteriors."""
+"""Laws of prompts: tasks and their parts, sampled as tokens or as moments; and their posteriors."""
 
 from .. import _precision as _precision
-from ._inputs import (
+from .._unknown import Unknown as Unknown
+from ._law import (
     AbstractInputs as AbstractInputs,
-    GaussianInputs as GaussianInputs,
-    UniformInputs as UniformInputs,
+    AbstractPrior as AbstractPrior,
+    AbstractVectorLaw as AbstractVectorLaw,
+    GaussianMixture as GaussianMixture,
+    VectorMoments as VectorMoments,
+    elliptical_fourth as elliptical_fourth,
+    independent_fourth as independent_fourth,
+    mixed_moments as mixed_moments,
+    symmetric_moments as symmetric_moments,
 )
-from ._noise import (
+from ._posterior import Posterior as Posterior
+from ._prompt import Moments as Moments, Prompt as Prompt
+from ._quadrature import peak_panels as peak_panels
+from ._regression import LinearRegression as LinearRegression
+from ._spectrum import Spectrum as Spectrum
+from ._task import AbstractTask as AbstractTask
+from .inputs import GaussianInputs as GaussianInputs, UniformInputs as UniformInputs
+from .labels import (
+    AbstractLabelNoise as AbstractLabelNoise,
+    GaussianLabelNoise as GaussianLabelNoise,
+    LabelMoments as LabelMoments,
+)
+from .noise import (
+    NOISES as NOISES,
     AbstractNoise as AbstractNoise,
     CategoricalNoise as CategoricalNoise,
     FixedNoise as FixedNoise,
+    LogLikelihood as LogLikelihood,
+    NoiseNodes as NoiseNodes,
     UniformNoise as UniformNoise,
+    one_level as one_level,
     parse_noise as parse_noise,
 )
-from ._posterior import Posterior as Posterior
-from ._prior import GaussianPrior as GaussianPrior
-from ._prompt import Moments as Moments, Prompt as Prompt
-from ._regression import LinearRegression as LinearRegression
-from ._spectrum import Spectrum as Spectrum
+from .priors import GaussianPrior as GaussianPrior

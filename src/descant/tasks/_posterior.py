@@ -1,14 +1,17 @@
-"""The posterior of the task vector given a context: closed form for a known noise level, a mixture otherwise."""
+"""The posterior of the task vector given a context: a mixture over what the prior and the noise level may be."""
+
+from collections.abc import Callable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.scipy.special import logsumexp
 from jaxtyping import Array, Float
 
-from ._noise import AbstractNoise
-from ._prior import GaussianPrior
+from ._law import GaussianMixture
 from ._prompt import Moments
 from ._spectrum import Spectrum
+from .noise import LogLikelihood, NoiseNodes
 
 
 class Posterior(eqx.Module):
@@ -23,15 +26,8 @@ class Posterior(eqx.Module):
     error: Float[Array, " d"]
 
 
-def known_noise_posterior(prior: GaussianPrior, moments: Moments, sigma: Float[Array, ""]) -> Posterior:
-    """N(mean, cov) of w given the context and its noise level: ridge regression towards the prior mean."""
-    spectrum = Spectrum.of(prior, moments)
-    mean = spectrum.ridge(sigma**2)
-    return Posterior(mean, spectrum.ridge_covariance(sigma**2), jnp.zeros_like(mean))
-
-
-def noise_probabilities(log_posterior: Float[Array, " m"]) -> Float[Array, " m"]:
-    """Normalised weights exp(log_posterior); a level at +inf (an exact fit without noise) takes everything."""
+def probabilities(log_posterior: Float[Array, "k m"]) -> Float[Array, "k m"]:
+    """Normalised weights exp(log_posterior); those at +inf (an exact fit without noise) take everything."""
     # -inf + inf: a level that the prior rules out stays out, however well it fits.
     log_posterior = jnp.where(jnp.isnan(log_posterior), -jnp.inf, log_posterior)
     certain = jnp.isposinf(log_posterior)
@@ -40,21 +36,41 @@ def noise_probabilities(log_posterior: Float[Array, " m"]) -> Float[Array, " m"]
     return weights / jnp.sum(weights)
 
 
-def mixture_posterior(prior: GaussianPrior, noise: AbstractNoise, moments: Moments) -> Posterior:
-    """The posterior when only the law of the noise level is known: p(sigma | context) weighs the ridge posteriors."""
-    spectrum = Spectrum.of(prior, moments)
-    sigmas, log_weights, log_check = noise.nodes(spectrum.log_likelihood)
-    log_likelihood = spectrum.log_likelihood(sigmas)
-    weights = noise_probabilities(log_likelihood + log_weights)
-    z = jax.vmap(lambda sigma: spectrum.shrinkage(sigma**2) * spectrum.slope)(sigmas)
-    remaining = jax.vmap(lambda sigma: spectrum.remaining(sigma**2))(sigmas)
-    z_mean = weights @ z
-    z_check = noise_probabilities(log_likelihood + log_check) @ z
-    centred = z - z_mean[None, :]
-    z_cov = jnp.diag(weights @ remaining) + centred.T @ (weights[:, None] * centred)
-    directions = spectrum.directions
-    return Posterior(
-        mean=spectrum.mean + directions @ z_mean,
-        cov=directions @ z_cov @ directions.T,
-        error=jnp.abs(directions @ (z_mean - z_check)),
+def mixture_posterior(
+    mixture: GaussianMixture, nodes: Callable[[LogLikelihood], NoiseNodes], moments: Moments
+) -> Posterior:
+    """Ridge posteriors, one per Gaussian of the prior and noise level, weighed by what the context says of the two.
+
+    **Arguments:** `nodes` gives the noise levels and their weights for a likelihood (`AbstractNoise.nodes`); with a single
+    one (`one_level`) the level is known, and with a single Gaussian the posterior is that of ridge regression.
+    """
+    spectra = jax.vmap(lambda mean, cov: Spectrum.of(mean, cov, moments))(mixture.means, mixture.covs)
+
+    def log_joint(sigmas: Float[Array, " m"]) -> Float[Array, "k m"]:
+        return jax.vmap(lambda each: each.log_likelihood(sigmas))(spectra) + mixture.log_weights[:, None]
+
+    single = mixture.log_weights.shape[0] == 1
+    sigmas, log_weights, log_check = nodes(
+        lambda sigmas: log_joint(sigmas)[0] if single else logsumexp(log_joint(sigmas), axis=0)
     )
+    joint = log_joint(sigmas)
+    weights = probabilities(joint + log_weights[None, :])
+    check = probabilities(joint + log_check[None, :])
+
+    def given_component(spectrum: Spectrum, weights: Float[Array, " m"], check: Float[Array, " m"]):
+        """Sums over the noise levels, in the coordinates z of w = mean + directions z: of 1, z, the rougher z, and z z^T."""
+        z = jax.vmap(lambda sigma: spectrum.shrinkage(sigma**2) * spectrum.slope)(sigmas)
+        remaining = jax.vmap(lambda sigma: spectrum.remaining(sigma**2))(sigmas)
+        share = jnp.sum(weights)
+        centre = weights @ z / jnp.where(share > 0, share, 1.0)
+        apart = z - centre[None, :]
+        spread = jnp.diag(weights @ remaining) + apart.T @ (weights[:, None] * apart)
+        directions = spectrum.directions
+        rougher = jnp.sum(check) * spectrum.mean + directions @ (check @ z)
+        return share, spectrum.mean + directions @ centre, rougher, directions @ spread @ directions.T
+
+    shares, means, rougher, spreads = jax.vmap(given_component)(spectra, weights, check)
+    mean = shares @ means
+    apart = means - mean[None, :]
+    cov = jnp.sum(spreads, axis=0) + apart.T @ (shares[:, None] * apart)
+    return Posterior(mean, cov, jnp.abs(mean - jnp.sum(rougher, axis=0)))

@@ -7,19 +7,24 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from .. import _check
 from .._linalg import psd_root
 from .._random import normals
-from ._inputs import AbstractInputs, GaussianInputs
-from ._noise import AbstractNoise, FixedNoise
-from ._posterior import Posterior, known_noise_posterior, mixture_posterior
-from ._prior import GaussianPrior
+from .._unknown import Unknown
+from ._law import AbstractInputs, AbstractPrior
+from ._posterior import Posterior, mixture_posterior
 from ._prompt import Moments, Prompt
+from ._task import AbstractTask
 from ._wishart import bartlett_freedoms, bartlett_gram, bartlett_normals
+from .inputs import GaussianInputs
+from .labels import AbstractLabelNoise, GaussianLabelNoise
+from .noise import AbstractNoise, FixedNoise, one_level
+from .priors import GaussianPrior
 
 
-class LinearRegression(eqx.Module):
-    """Prompts of n labelled inputs: w ~ prior, x_i ~ inputs, y_i = `<w, x_i>` + sigma N(0, 1), one sigma ~ noise a prompt.
+class LinearRegression(AbstractTask):
+    """Prompts of n labelled inputs: w ~ prior, x_i ~ inputs, y_i = `<w, x_i>` + sigma eta_i, one sigma ~ noise a prompt.
 
-    Left out, the prior is N(0, I), the inputs are N(0, I), and there is no noise. Sampling is written for one prompt;
-    batch it with `jax.vmap` over keys.
+    **Arguments:** `d` and `n` are the input dimension and the context length. Left out, the `prior` is N(0, I), the `inputs`
+    are N(0, I), there is no `noise` (a number is a fixed level), and `labels`, the law of eta, is N(0, 1). Sampling is
+    written for one prompt; batch it with `jax.vmap` over keys.
 
     >>> import jax
     >>> task = LinearRegression(d=3, n=8, noise=FixedNoise(0.5))
@@ -30,17 +35,19 @@ class LinearRegression(eqx.Module):
 
     d: int = eqx.field(static=True)
     n: int = eqx.field(static=True)
-    prior: GaussianPrior
+    prior: AbstractPrior
     inputs: AbstractInputs
     noise: AbstractNoise
+    labels: AbstractLabelNoise
 
     def __init__(
         self,
         d: int,
         n: int,
-        prior: GaussianPrior | None = None,
+        prior: AbstractPrior | None = None,
         inputs: AbstractInputs | None = None,
-        noise: AbstractNoise | None = None,
+        noise: AbstractNoise | float | None = None,
+        labels: AbstractLabelNoise | None = None,
     ):
         _check.size("d", d)
         _check.size("n", n)
@@ -48,65 +55,101 @@ class LinearRegression(eqx.Module):
         self.n = n
         self.prior = GaussianPrior.isotropic(d) if prior is None else prior
         self.inputs = GaussianInputs.isotropic(d) if inputs is None else inputs
-        self.noise = FixedNoise(0.0) if noise is None else noise
+        noise = 0.0 if noise is None else noise
+        self.noise = FixedNoise(noise) if isinstance(noise, (int, float)) else noise
+        self.labels = GaussianLabelNoise() if labels is None else labels
 
     def __check_init__(self):
-        _check.shape("prior.mean", self.prior.mean, (self.d,), f"d = {self.d}")
+        parts = {"prior": AbstractPrior, "inputs": AbstractInputs, "noise": AbstractNoise, "labels": AbstractLabelNoise}
+        for name, sort in parts.items():
+            part = getattr(self, name)
+            if not isinstance(part, sort):
+                raise ValueError(f"{name} is {part!r}; expected a law of the sort {sort.__name__}.")
+        self.prior.check(self.d)
         self.inputs.check(self.d)
 
     @property
-    def dtype(self):
-        """The precision of draws: that of the prior. Cast all arrays of a task to float32 to sample in float32."""
-        return self.prior.mean.dtype
-
-    @property
-    def moments_take_tokens(self) -> bool:
-        """Whether moments can only be had by drawing tokens: other than Gaussian inputs, or n <= d."""
-        return not isinstance(self.inputs, GaussianInputs) or self.n <= self.d
-
-    @property
-    def numbers(self) -> int:
+    def numbers(self) -> int | None:
         """How many standard normal numbers a prompt is made of: inputs and query, task, label noise, noise level."""
-        return (self.n + 1) * self.d + self.d + self.n + 1
+        inputs, prior = self.inputs.numbers(self.d), self.prior.numbers(self.d)
+        if inputs is None or prior is None or not (self.noise.placed and self.labels.placed):
+            return None
+        return (self.n + 1) * inputs + prior + self.n + 1
 
     def place(self, normals: Float[Array, " numbers"]) -> Prompt:
         """The prompt that standard normal numbers stand for, with its hidden task, noise level and noiseless label."""
+        inputs, prior = self.inputs.numbers(self.d), self.prior.numbers(self.d)
+        if self.numbers is None or inputs is None or prior is None:
+            raise Unknown("not all laws of this task are made of normal numbers")
         _check.shape("normals", normals, (self.numbers,), "the property `numbers` says so")
-        sizes = ((self.n + 1) * self.d, self.d, self.n, 1)
+        sizes = ((self.n + 1) * inputs, prior, self.n, 1)
         x_part, w_part, noise, level = jax.lax.split(normals, sizes)
-        x = self.inputs.place(x_part.reshape(self.n + 1, self.d))
-        w, sigma = self.prior.place(w_part), self.noise.place(level[0])
-        labels = x @ w
-        return Prompt(x[:-1], labels[:-1] + sigma * noise, x[-1], w, sigma, labels[-1])
+        x = jax.vmap(self.inputs.place)(x_part.reshape(self.n + 1, inputs))
+        return self._prompt(x, self.prior.place(w_part), self.noise.place(level[0]), self.labels.place(noise))
 
     def sample(self, *, key: PRNGKeyArray) -> Prompt:
         """Draw a prompt."""
-        # One draw of many numbers: every call of a random function adds half a second to the compilation.
-        return self.place(normals(key, self.numbers, self.dtype))
+        if self.numbers is not None:
+            # One draw of many numbers: every call of a random function adds half a second to the compilation.
+            return self.place(normals(key, self.numbers, self.dtype))
+        for_x, for_w, for_level, for_labels = jax.random.split(key, 4)
+        x = jax.vmap(lambda key: self.inputs.sample(self.d, key=key))(jax.random.split(for_x, self.n + 1))
+        w, sigma = self.prior.sample(self.d, key=for_w), self.noise.sample(key=for_level)
+        parts = (x, w, sigma, self.labels.sample(self.n, key=for_labels))
+        return self._prompt(*(part.astype(self.dtype) for part in parts))
+
+    def _prompt(self, x: Float[Array, "m d"], w: Float[Array, " d"], sigma: Float[Array, ""], eta: Float[Array, " n"]):
+        labels = x @ w
+        return Prompt(x[:-1], labels[:-1] + sigma * eta, x[-1], w, sigma, labels[-1])
+
+    @property
+    def moments_take_tokens(self) -> bool:
+        """Whether moments can only be had by drawing tokens: other than centred Gaussian inputs and noise, or n <= d."""
+        return self._input_root() is None
+
+    def _input_root(self) -> Float[Array, "d d"] | None:
+        """The root of the inputs' covariance, where contexts can be drawn as Wishart matrices."""
+        if self.n <= self.d or not self.labels.gaussian:
+            return None
+        try:
+            return psd_root(self.inputs.centred_gaussian(self.d))
+        except Unknown:
+            return None
 
     def sample_moments(self, *, key: PRNGKeyArray) -> Moments:
         """Draw the moments of a context: without tokens for Gaussian inputs and n > d, from tokens otherwise."""
-        if self.moments_take_tokens:
+        root = self._input_root()
+        if root is None:
             return self.sample(key=key).moments()
-        assert isinstance(self.inputs, GaussianInputs)  # or tokens would have been drawn
-        key_normal, key_chi = jax.random.split(key)
-        numbers = normals(key_normal, self.d + bartlett_normals(self.d) + 1, self.dtype)
-        chi_squares = jax.random.chisquare(
-            key_chi, bartlett_freedoms(self.d, self.n).astype(self.dtype), dtype=self.dtype
-        )
-        w, sigma = self.prior.place(numbers[: self.d]), self.noise.place(numbers[-1])
-        gram = bartlett_gram(w, sigma, psd_root(self.inputs.cov), numbers[self.d : -1], chi_squares)
-        return Moments(gram, self.n, w, sigma)
+        prior = self.prior.numbers(self.d)
+        count = bartlett_normals(self.d)
+        if prior is None or not self.noise.placed:
+            key, for_w, for_level = jax.random.split(key, 3)
+            w = self.prior.sample(self.d, key=for_w).astype(self.dtype)
+            sigma = self.noise.sample(key=for_level).astype(self.dtype)
+            key_normal, key_chi = jax.random.split(key)
+            numbers = normals(key_normal, count, self.dtype)
+        else:
+            key_normal, key_chi = jax.random.split(key)
+            drawn = normals(key_normal, prior + count + 1, self.dtype)
+            w, sigma = self.prior.place(drawn[:prior]), self.noise.place(drawn[-1])
+            numbers = drawn[prior:-1]
+        freedoms = bartlett_freedoms(self.d, self.n).astype(self.dtype)
+        chi_squares = jax.random.chisquare(key_chi, freedoms, dtype=self.dtype)
+        return Moments(bartlett_gram(w, sigma, root, numbers, chi_squares), self.n, w, sigma)
+
+    def query_metric(self) -> Float[Array, "d d"]:
+        """The second moment of the inputs."""
+        return self.inputs.second_moment(self.d).astype(self.dtype)
 
     def posterior(self, moments: Moments, sigma: Float[Array, ""] | None = None) -> Posterior:
-        """The posterior of w given a context; with `sigma`, given the prompt's noise level too (then it is Gaussian)."""
+        """The posterior of w given a context; with `sigma`, given the prompt's noise level too."""
         _check.shape("moments.gram", moments.gram, (self.d + 1, self.d + 1), f"d = {self.d}")
-        if sigma is not None:
-            return known_noise_posterior(self.prior, moments, sigma)
-        if isinstance(self.noise, FixedNoise):
-            return known_noise_posterior(self.prior, moments, self.noise.sigma)
-        return mixture_posterior(self.prior, self.noise, moments)
+        if not self.labels.gaussian:
+            raise Unknown(f"with {type(self.labels).__name__} the posterior takes more of a context than its moments")
+        nodes = self.noise.nodes if sigma is None else (lambda _: one_level(sigma))
+        return mixture_posterior(self.prior.components(self.d), nodes, moments)
 
-    def error_norm(self, difference: Float[Array, " d"]) -> Float[Array, ""]:
-        """E `<difference, x_query>`^2: what an error in the weight vector costs."""
-        return difference @ self.inputs.second_moment(self.d) @ difference
+    def regression(self) -> "LinearRegression":
+        """Itself."""
+        return self

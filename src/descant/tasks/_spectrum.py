@@ -6,7 +6,6 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from .._linalg import eigh, from_spectrum, psd_root, rank_tolerance, safe_reciprocal
-from ._prior import GaussianPrior
 from ._prompt import Moments
 
 
@@ -27,12 +26,12 @@ class Spectrum(NamedTuple):
     freedom: Float[Array, ""]
 
     @classmethod
-    def of(cls, prior: GaussianPrior, moments: Moments) -> "Spectrum":
-        """Rotate the moments of a context into the eigenbasis of R X^T X R, where R R = prior.cov."""
-        root = psd_root(prior.cov)
-        xy = moments.xy - moments.xx @ prior.mean
+    def of(cls, mean: Float[Array, " d"], cov: Float[Array, "d d"], moments: Moments) -> "Spectrum":
+        """Rotate the moments of a context into the eigenbasis of R X^T X R, where R R = cov, for w ~ N(mean, cov)."""
+        root = psd_root(cov)
+        xy = moments.xy - moments.xx @ mean
         # y - X mean, squared and summed.
-        yy = moments.yy - prior.mean @ (moments.xy + xy)
+        yy = moments.yy - mean @ (moments.xy + xy)
         eigenvalues, vectors = eigh(root @ moments.xx @ root)
         nonzero = eigenvalues > rank_tolerance(eigenvalues)
         eigenvalues = jnp.where(nonzero, eigenvalues, 0.0)
@@ -42,7 +41,7 @@ class Spectrum(NamedTuple):
         # The residual is a difference of sums of squares of the size of y^T y: below their rounding it is zero.
         rounding = 16 * moments.d * jnp.finfo(eigenvalues.dtype).eps * moments.yy
         residual = jnp.where((freedom > 0) & (residual > rounding), residual, 0.0)
-        return cls(prior.mean, root @ vectors, eigenvalues, nonzero, slope, residual, freedom)
+        return cls(mean, root @ vectors, eigenvalues, nonzero, slope, residual, freedom)
 
     def log_likelihood(self, sigma: Float[Array, " m"]) -> Float[Array, " m"]:
         """log N(y; X mean, X cov X^T + sigma^2 I) less a constant, for each of m noise levels.

@@ -31,6 +31,12 @@ from ._gd_beta import (
     optimal_step as optimal_step,
 )
 from ._gram import attending_risk as attending_risk, gram_risk as gram_risk
+from ._gram_moments import (
+    GramMoments as GramMoments,
+    gamma_from_moments as gamma_from_moments,
+    packed as packed,
+    step_from_moments as step_from_moments,
+)
 from ._heads import HeadSolution as HeadSolution, best_heads as best_heads
 from ._one_head import one_head_isotropic_minimum as one_head_isotropic_minimum
 from ._problem import Problem as Problem

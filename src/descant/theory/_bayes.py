@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from .._sampling import mean_over_keys
-from ..tasks import LinearRegression
+from ..tasks import AbstractTask
 
 
 class BayesRisk(NamedTuple):
@@ -18,14 +18,14 @@ class BayesRisk(NamedTuple):
     oracle_error: float
 
 
-def _conditional_risks(task: LinearRegression, key: PRNGKeyArray):
+def _conditional_risks(task: AbstractTask, key: PRNGKeyArray):
     moments = task.sample_moments(key=key)
-    inputs = task.inputs.second_moment(task.d)
+    inputs = task.query_metric()
     bayes, oracle = task.posterior(moments).cov, task.posterior(moments, moments.sigma).cov
     return jnp.stack([jnp.sum(inputs * bayes), jnp.sum(inputs * oracle)])
 
 
-def bayes_risk(task: LinearRegression, *, key: PRNGKeyArray, samples: int = 32_768) -> BayesRisk:
+def bayes_risk(task: AbstractTask, *, key: PRNGKeyArray, samples: int = 32_768) -> BayesRisk:
     """E tr(Lambda Cov(w | context)), by Monte Carlo over contexts.
 
     The posterior covariance is exact for each context, so only the contexts' own spread is left: a far smaller variance

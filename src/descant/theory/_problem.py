@@ -9,7 +9,8 @@ from jaxtyping import Array, Float
 
 from .. import _check
 from .._linalg import psd_root
-from ..tasks import GaussianInputs, LinearRegression
+from .._unknown import Unknown
+from ..tasks import AbstractTask
 
 
 class Problem(eqx.Module):
@@ -58,12 +59,15 @@ class Problem(eqx.Module):
         _check.not_negative("noise4", self.noise4)
 
     @classmethod
-    def of(cls, task: LinearRegression) -> "Problem":
-        """The problem a task with Gaussian inputs poses."""
-        if not isinstance(task.inputs, GaussianInputs):
-            raise ValueError(f"inputs are {type(task.inputs).__name__}; the closed forms need GaussianInputs.")
-        moments = {"noise2": task.noise.moment(2), "noise4": task.noise.moment(4)}
-        return cls(task.prior.mean, task.prior.cov, task.inputs.cov, task.n, **moments)
+    def of(cls, task: AbstractTask) -> "Problem":
+        """The problem that a linear regression poses whose tasks, inputs and label noise are Gaussian."""
+        regression = task.regression()
+        if not regression.labels.gaussian:
+            raise Unknown(f"{type(regression.labels).__name__} is not Gaussian")
+        mean, cov = regression.prior.gaussian(task.d)
+        inputs = regression.inputs.centred_gaussian(task.d)
+        moments = {"noise2": regression.noise.moment(2), "noise4": regression.noise.moment(4)}
+        return cls(mean, cov, inputs, regression.n, **moments)
 
     @property
     def d(self) -> int:
@@ -85,6 +89,18 @@ class Problem(eqx.Module):
         return vector @ self.inputs @ vector
 
 
+def whitening(inputs: Float[np.ndarray, "d d"]) -> tuple[Float[np.ndarray, "k d"], Float[np.ndarray, "d k"]]:
+    """The maps of inputs to whitened ones (z = forth x) and of weight vectors back (w = back w_z = forth^T w_z).
+
+    Directions without inputs are dropped: k is the rank of the second moment.
+    """
+    values, vectors = np.linalg.eigh(inputs)
+    # The rule of `_linalg.rank_tolerance`: estimators and theory must agree on what is rounding.
+    kept = values > values.max(initial=0.0) * values.size * np.finfo(float).eps
+    forth = (vectors[:, kept] / np.sqrt(values[kept])).T
+    return forth, forth.T
+
+
 class Whitened(NamedTuple):
     """The same problem in coordinates z with x = root z, z ~ N(0, I_k), where k is the rank of Lambda.
 
@@ -102,18 +118,15 @@ class Whitened(NamedTuple):
     @classmethod
     def of(cls, problem: Problem) -> "Whitened":
         """Drop the directions without inputs and scale the others to unit variance."""
-        values, vectors = np.linalg.eigh(np.asarray(problem.inputs))
-        # The rule of `_linalg.rank_tolerance`: estimators and theory must agree on what is rounding.
-        kept = values > values.max(initial=0.0) * values.size * np.finfo(float).eps
-        scale, vectors = np.sqrt(values[kept]), vectors[:, kept]
-        root = vectors * scale
+        forth, _ = whitening(np.asarray(problem.inputs))
+        root = np.linalg.pinv(forth)
         return cls(
             mean=root.T @ np.asarray(problem.mean),
             cov=root.T @ np.asarray(problem.cov) @ root,
             n=problem.n,
             noise2=float(problem.noise2),
             noise4=float(problem.noise4),
-            forth=(vectors / scale).T,
+            forth=forth,
         )
 
     @property
@@ -144,7 +157,3 @@ class Whitened(NamedTuple):
         """The matrix (k+1, d+1) that takes a token (x, y) to (z, y - `<mu, x>`)."""
         bottom = np.append(-self.mean @ self.forth, 1.0)
         return np.vstack([np.pad(self.forth, ((0, 0), (0, 1))), bottom])
-
-    def to_original(self, tensor: np.ndarray) -> np.ndarray:
-        """Merged weights of centred, whitened coordinates (k, k+1, k+1) as weights on the tokens (d, d+1, d+1)."""
-        return np.einsum("dl,lij->dij", self.back, self.from_tokens.T @ tensor @ self.from_tokens)

@@ -1,6 +1,7 @@
 """Training: objectives, solvers, and the way from simple networks to deep ones."""
 
 from .. import _precision as _precision
+from .._trainer import State as State, Trainer as Trainer, to_end as to_end
 from ..attention import (
     RANDOM_STARTS as RANDOM_STARTS,
     Level as Level,
@@ -10,10 +11,11 @@ from ..attention import (
     random_start as random_start,
 )
 from ._adam import AdamTrainer as AdamTrainer
+from ._descent import at_rest as at_rest, constant as constant, cosine as cosine, descend as descend
+from ._flat import flatten as flatten, rebuild as rebuild
 from ._lm import LMTrainer as LMTrainer
 from ._objective import OBJECTIVES as OBJECTIVES, batch_loss as batch_loss, sample_loss as sample_loss
 from ._population import PopulationTrainer as PopulationTrainer, population_risk as population_risk
-from ._protocol import State as State, Trainer as Trainer
 from ._solver import SOLVERS as SOLVERS, Solver as Solver
 from ._train import (
     Choice as Choice,

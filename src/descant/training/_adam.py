@@ -12,11 +12,12 @@ from jaxtyping import Array, PRNGKeyArray
 
 from .. import _check
 from .._predictor import AbstractPredictor
-from ..tasks import LinearRegression
+from .._trainer import State
+from ..tasks import AbstractTask
 from ._alike import alike
+from ._descent import at_rest, constant, cosine, descend
 from ._flat import parameters
 from ._objective import batch_loss, check_objective, draw
-from ._protocol import State
 from ._solver import Solver
 
 SCHEDULES = ("constant", "cosine")
@@ -35,7 +36,7 @@ class AdamTrainer:
     def __init__(
         self,
         models: AbstractPredictor | Sequence[AbstractPredictor],
-        tasks: LinearRegression | Sequence[LinearRegression],
+        tasks: AbstractTask | Sequence[AbstractTask],
         *,
         objective: str = "query",
         key: PRNGKeyArray,
@@ -48,14 +49,14 @@ class AdamTrainer:
         chunk: int = 50,
     ):
         members = [models] if isinstance(models, AbstractPredictor) else list(models)
-        laws = [tasks] * len(members) if isinstance(tasks, LinearRegression) else list(tasks)
+        laws = [tasks] * len(members) if isinstance(tasks, AbstractTask) else list(tasks)
         rates = list(lr) if isinstance(lr, Sequence) else [lr] * len(members)
         if not members or not len(members) == len(laws) == len(rates):
             raise ValueError(
                 f"there are {len(members)} models, {len(laws)} tasks and {len(rates)} step sizes; expected one of each "
                 "per member, or one for all."
             )
-        check_objective(objective, members[0])
+        check_objective(objective, members[0], laws[0])
         _check.one_of("schedule", schedule, SCHEDULES)
         for name, value in (("steps", steps), ("batch", batch), ("chunk", chunk)):
             _check.size(name, value)
@@ -77,7 +78,7 @@ class AdamTrainer:
         self._tasks = _stack([_cast(task, dtype) for task in alike(laws)])
         self._rates = jnp.asarray(rates, dtype)
         arrays, self._static = eqx.partition(self._models, eqx.is_inexact_array)
-        self._start = (arrays, jax.vmap(_adam(self.clip).init)(arrays))
+        self._start = at_rest(arrays, _adam(self.clip))
 
     def init(self) -> State:
         """The models as they were given."""
@@ -159,7 +160,6 @@ def _run(
     carry: Any, static: Any, tasks: Any, rates: Array, key: PRNGKeyArray, start: Array, settings: _Settings
 ) -> tuple[Any, Array]:
     """`count` steps of all members; the losses are (count, members)."""
-    optimiser = _adam(settings.clip)
     members = rates.shape[0]
     roots = jax.vmap(lambda index: jax.random.fold_in(key, index))(jnp.arange(members))
 
@@ -167,30 +167,19 @@ def _run(
         keys = jax.vmap(lambda root: jax.random.fold_in(root, step))(roots)
         return jax.vmap(lambda task, key: draw(settings.objective, task, settings.batch, key))(tasks, keys)
 
-    def one(arrays, memory, task, rate, drawn):
-        def loss(arrays):
-            return batch_loss(settings.objective, eqx.combine(arrays, static), task, drawn, settings.batch)
+    def loss(arrays, task, drawn):
+        return batch_loss(settings.objective, eqx.combine(arrays, static), task, drawn, settings.batch)
 
-        value, gradient = jax.value_and_grad(loss)(arrays)
-        moves, memory = optimiser.update(gradient, memory)
-        moves = jax.tree.map(lambda move: -rate * move, moves)
-        return optax.apply_updates(arrays, moves), memory, value
-
-    def body(carry, offset):
-        (arrays, memory), drawn = carry
-        step = start + offset
-        if settings.schedule == "cosine":
-            turn = (jnp.pi * step / settings.steps).astype(rates.dtype)
-            factor = 0.5 * (1 + jnp.cos(turn))
-        else:
-            factor = jnp.ones((), rates.dtype)
-        arrays, memory, losses = jax.vmap(one)(arrays, memory, tasks, rates * factor, drawn)
-        # A step's numbers are drawn in the step before and handed on in a row. Where they are drawn and used in one piece,
-        # XLA draws them in the shape in which they are used, (n, d), and takes several times as long.
-        return ((arrays, memory), draws(step + 1)), losses
-
-    (carry, _), losses = jax.lax.scan(body, (carry, draws(start)), jnp.arange(settings.count))
-    return carry, losses
+    return descend(
+        loss,
+        carry,
+        tasks,
+        rates,
+        start + jnp.arange(settings.count),
+        optimiser=_adam(settings.clip),
+        schedule=cosine(settings.steps) if settings.schedule == "cosine" else constant,
+        draw=draws,
+    )
 
 
 def _cast(tree: Any, dtype) -> Any:
@@ -207,7 +196,7 @@ def _stack(trees: list[Any]) -> Any:
     return eqx.combine(jax.tree.map(lambda *leaves: jnp.stack(leaves), *arrays), trees[0])
 
 
-def _why(model: AbstractPredictor, task: LinearRegression, objective: str) -> str:
+def _why(model: AbstractPredictor, task: AbstractTask, objective: str) -> str:
     del task
     if not model.linear:
         return "not linear in the query: Adam on fresh prompts"

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..tasks import AbstractNoise, LinearRegression
-from ..tasks._noise import LogLikelihood, NoiseNodes
+from .._unknown import Unknown
+from ..tasks import AbstractNoise, AbstractTask, LinearRegression, LogLikelihood, NoiseNodes
 
 
 class OneOfNoise(AbstractNoise):
@@ -16,6 +16,15 @@ class OneOfNoise(AbstractNoise):
 
     laws: tuple[AbstractNoise, ...]
     marks: Float[Array, " k"]
+
+    def sample(self, *, key: PRNGKeyArray) -> Float[Array, ""]:
+        """As the marked law draws it."""
+        return self.marks @ jnp.stack([law.sample(key=key) for law in self.laws])
+
+    @property
+    def placed(self) -> bool:
+        """If all laws are."""
+        return all(law.placed for law in self.laws)
 
     def place(self, normal: Float[Array, ""]) -> Float[Array, ""]:
         """As the marked law places it."""
@@ -27,14 +36,19 @@ class OneOfNoise(AbstractNoise):
 
     def nodes(self, log_likelihood: LogLikelihood) -> NoiseNodes:
         """Not for mixtures: laws are integrated over in different ways."""
-        raise ValueError(
+        raise Unknown(
             "the posterior objective can't be shared by noise laws of different kinds; use adjusted, weights or query, or train "
             "the laws of each kind apart."
         )
 
 
-def alike(tasks: Sequence[LinearRegression]) -> list[LinearRegression]:
-    """The same tasks; if their noise laws differ in kind or shape, as `OneOfNoise` of one common structure."""
+def alike(tasks: Sequence[AbstractTask]) -> list[AbstractTask]:
+    """The same tasks; if they are regressions whose noise laws differ in kind or shape, of one common structure."""
+    regressions = [task for task in tasks if isinstance(task, LinearRegression)]
+    return list(tasks) if len(regressions) < len(tasks) else list(_alike(regressions))
+
+
+def _alike(tasks: Sequence[LinearRegression]) -> list[LinearRegression]:
     shapes = [_shape(task.noise) for task in tasks]
     kinds = list(dict.fromkeys(shapes))
     if len(kinds) == 1:

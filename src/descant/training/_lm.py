@@ -10,14 +10,14 @@ from jaxtyping import PRNGKeyArray
 from .. import _check
 from .._linalg import psd_root
 from .._predictor import AbstractPredictor
+from .._trainer import State
 from .._unknown import Unknown
 from ..attention import RANDOM_STARTS, Level, kind_of, plan
-from ..tasks import LinearRegression
+from ..tasks import AbstractTask
 from ._flat import flatten, parameters, rebuild
 from ._least_squares import STUCK, LeastSquares, Point
-from ._objective import check_objective
+from ._objective import check_objective, natural_objective
 from ._pool import draw_pool, pieces_for
-from ._protocol import State
 from ._solver import Solver, able
 
 # Pool pieces (of PIECE contexts) for screening many starts, for the fits of levels on the way, and for the last level.
@@ -52,7 +52,7 @@ class LMTrainer:
     def __init__(
         self,
         model: AbstractPredictor,
-        task: LinearRegression,
+        task: AbstractTask,
         *,
         objective: str = "posterior",
         key: PRNGKeyArray,
@@ -66,7 +66,7 @@ class LMTrainer:
         drawn: int | None = None,
         levels: list[Level] | None = None,
     ):
-        check_objective(objective, model)
+        check_objective(objective, model, task)
         if objective == "query":
             raise ValueError("objective is 'query'; Levenberg-Marquardt fits weight vectors: use weights or posterior.")
         sizes = {"keep": keep, "pieces": pieces, "most_pieces": most_pieces}
@@ -82,7 +82,7 @@ class LMTrainer:
         self.sentinels, self.drawn = sentinels, drawn
         self._layers = kind_of(model).layers(model)
         self._key = key
-        self._root = psd_root(task.inputs.second_moment(task.d))
+        self._root = psd_root(task.query_metric())
         self._contexts: dict[int, list[Any]] = {}
         self._problems: dict[tuple[str, int, int], LeastSquares] = {}
 
@@ -258,13 +258,14 @@ def _state(points: list[Point], info: dict[str, Any], before: State, watched: Po
     return State({**_done(before), **arrays}, info)
 
 
-def _can(model: AbstractPredictor, task: LinearRegression) -> None:
-    del task
+def _can(model: AbstractPredictor, task: AbstractTask) -> None:
     if not model.linear:
         raise Unknown(f"solver lm fits weight vectors, and {type(model).__name__} is not linear in the query; use adam")
+    if natural_objective(model, task) == "query":
+        raise Unknown(f"solver lm fits weight vectors, and {type(task).__name__} has none to fit to; use adam")
 
 
-def _why(model: AbstractPredictor, task: LinearRegression, objective: str) -> str | None:
+def _why(model: AbstractPredictor, task: AbstractTask, objective: str) -> str | None:
     size = parameters(model)
     if not able(SOLVER, model, task) or objective == "query" or size > MOST_PARAMETERS:
         return None

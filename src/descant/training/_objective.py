@@ -7,7 +7,8 @@
 | `posterior` | \\|w_hat - E[w given the context]\\|^2 | the query and the task |
 | `adjusted` | \\|w_hat - E[w given context and noise level]\\|^2 | the same, for the oracle: the mean is the adjusted risk |
 
-Each is the risk plus a constant, because w_hat depends on the context alone.
+Each is the risk plus a constant, because w_hat depends on the context alone. The last three need a model that is linear in the
+query and a task whose labels are; the last two also a task that knows its posterior.
 """
 
 from typing import Literal, get_args
@@ -19,26 +20,45 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from .. import _check
 from .._predictor import AbstractPredictor
 from .._random import normals
-from ..tasks import LinearRegression, Moments, Prompt
+from .._unknown import Unknown
+from ..tasks import AbstractTask, Moments, Prompt
 
 Objective = Literal["query", "weights", "posterior", "adjusted"]
 OBJECTIVES: tuple[str, ...] = get_args(Objective)
 
 
-def check_objective(objective: str, model: AbstractPredictor) -> None:
-    """Refuse an objective that needs a weight vector for a model that has none."""
+def check_objective(objective: str, model: AbstractPredictor, task: AbstractTask) -> None:
+    """Refuse an objective that needs what the model or the task doesn't have."""
     _check.one_of("objective", objective, OBJECTIVES)
-    if objective != "query" and not model.linear:
-        raise ValueError(
+    if objective == "query":
+        return
+    if not model.linear:
+        raise Unknown(
             f"objective is {objective!r}, but {type(model).__name__} is not linear in the query; use the query objective."
         )
+    try:
+        jax.eval_shape(lambda key: _weight_loss(objective, model, task, key), jax.random.key(0))
+    except Unknown as reason:
+        raise Unknown(f"objective is {objective!r}, but {reason}; use weights or query.") from None
 
 
-def target(objective: str, task: LinearRegression, moments: Moments) -> Float[Array, " d"]:
+def natural_objective(model: AbstractPredictor, task: AbstractTask) -> str:
+    """The objective with most integrated out that model and task allow."""
+    for objective in ("posterior", "weights"):
+        try:
+            check_objective(objective, model, task)
+        except Unknown:
+            continue
+        return objective
+    return "query"
+
+
+def target(objective: str, task: AbstractTask, moments: Moments) -> Float[Array, " d"]:
     """The weight vector that the objective asks for."""
     match objective:
         case "weights":
-            assert moments.w is not None
+            if moments.w is None:
+                raise Unknown(f"contexts of {type(task).__name__} are drawn without their hidden w")
             return moments.w
         case "posterior":
             return task.posterior(moments).mean
@@ -47,28 +67,30 @@ def target(objective: str, task: LinearRegression, moments: Moments) -> Float[Ar
     raise ValueError(f"objective is {objective!r}; expected one with a weight vector: weights, posterior or adjusted.")
 
 
-def sample_loss(
-    objective: str, model: AbstractPredictor, task: LinearRegression, key: PRNGKeyArray
-) -> Float[Array, ""]:
+def sample_loss(objective: str, model: AbstractPredictor, task: AbstractTask, key: PRNGKeyArray) -> Float[Array, ""]:
     """The objective on one fresh context."""
-    if objective == "query":
-        return _query_loss(model, task.sample(key=key))
+    return (
+        _query_loss(model, task.sample(key=key)) if objective == "query" else _weight_loss(objective, model, task, key)
+    )
+
+
+def _weight_loss(objective: str, model: AbstractPredictor, task: AbstractTask, key: PRNGKeyArray) -> Float[Array, ""]:
     moments = task.sample_moments(key=key)
     return task.error_norm(model.weights(moments) - target(objective, task, moments))
 
 
-def draw(objective: str, task: LinearRegression, batch: int, key: PRNGKeyArray) -> Array:
+def draw(objective: str, task: AbstractTask, batch: int, key: PRNGKeyArray) -> Array:
     """The random part of a batch: the numbers that its prompts are made of, or the keys of its contexts."""
-    if objective == "query":
+    if objective == "query" and task.numbers is not None:
         return normals(key, batch * task.numbers, task.dtype)
     return jax.random.split(key, batch)
 
 
 def batch_loss(
-    objective: str, model: AbstractPredictor, task: LinearRegression, drawn: Array, batch: int
+    objective: str, model: AbstractPredictor, task: AbstractTask, drawn: Array, batch: int
 ) -> Float[Array, ""]:
     """The mean objective over the batch that was drawn."""
-    if objective == "query":
+    if objective == "query" and task.numbers is not None:
         losses = jax.vmap(lambda numbers: _query_loss(model, task.place(numbers)))(drawn.reshape(batch, task.numbers))
     else:
         losses = jax.vmap(lambda key: sample_loss(objective, model, task, key))(drawn)

@@ -19,7 +19,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from .._predictor import AbstractPredictor
 from .._sampling import cores
 from ..attention import kind_of
-from ..tasks import LinearRegression, Moments
+from ..tasks import AbstractTask, Moments
 from ._objective import target
 from ._sentinels import can_stretch, stretched
 
@@ -60,12 +60,12 @@ def pieces_for(model: AbstractPredictor, contexts: list[Contexts]) -> list[Conte
 
 
 @eqx.filter_jit
-def _candidates(task: LinearRegression, key: PRNGKeyArray, count: int) -> Moments:
+def _candidates(task: AbstractTask, key: PRNGKeyArray, count: int) -> Moments:
     return jax.vmap(lambda key: task.sample_moments(key=key))(jax.random.split(key, count))
 
 
 @eqx.filter_jit
-def _targets(objective: str, task: LinearRegression, moments: Moments) -> Float[Array, "m d"]:
+def _targets(objective: str, task: AbstractTask, moments: Moments) -> Float[Array, "m d"]:
     return jax.vmap(lambda moments: target(objective, task, moments))(moments)
 
 
@@ -86,7 +86,7 @@ def _keep(moments: Moments, size: int) -> tuple[np.ndarray, np.ndarray]:
     return kept, np.sqrt(weights * PIECE / count)
 
 
-def drawn_per_kept(task: LinearRegression, layers: int, most: int | None = None) -> int:
+def drawn_per_kept(task: AbstractTask, layers: int, most: int | None = None) -> int:
     """How many contexts to draw for one that is kept: `most`, or what the depth asks for, as far as memory allows."""
     numbers = (task.d + 1) * (2 * (task.d + 1) + (task.n if task.moments_take_tokens else 0))
     if most is None:
@@ -95,7 +95,7 @@ def drawn_per_kept(task: LinearRegression, layers: int, most: int | None = None)
 
 
 def _piece(
-    objective: str, task: LinearRegression, key: PRNGKeyArray, layers: int, sentinels: bool, drawn: int | None
+    objective: str, task: AbstractTask, key: PRNGKeyArray, layers: int, sentinels: bool, drawn: int | None
 ) -> Contexts:
     moments = _candidates(task, key, PIECE * drawn_per_kept(task, layers, drawn))
     guards = SENTINELS if sentinels and layers > 1 and can_stretch(task) else 0
@@ -114,7 +114,7 @@ def _piece(
 
 def draw_pool(
     objective: str,
-    task: LinearRegression,
+    task: AbstractTask,
     count: int,
     key: PRNGKeyArray,
     *,

@@ -1,8 +1,8 @@
 """Training one layer on its whole risk at once.
 
-For one layer of linear attention every expectation can be done by hand where inputs are Gaussian. Where they are not, or where
-sampled tokens are wanted, it takes one pass over sampled contexts: the risk is a quadratic form in a few moments of theirs, and
-steps on it cost the same however many were drawn.
+For one layer of linear attention every expectation can be done by hand where the moments of the task's laws are known. Where
+they are not, or where sampled tokens are wanted, it takes one pass over sampled contexts: the risk is a quadratic form in
+a few moments of theirs, and steps on it cost the same however many were drawn.
 """
 
 from typing import Any
@@ -16,13 +16,13 @@ from scipy.optimize import minimize
 
 from .. import _check
 from .._predictor import AbstractPredictor
+from .._trainer import State
 from .._unknown import Unknown
 from ..attention import RANDOM_STARTS, random_start
-from ..tasks import GaussianInputs, LinearRegression
-from ..theory import Problem, attending_risk, gram_risk
+from ..tasks import AbstractTask
+from ..theory import GramMoments, Problem, attending_risk, gram_risk
 from ._flat import flatten, rebuild
-from ._protocol import State
-from ._sampled_moments import SampledMoments
+from ._sampled_moments import sampled_moments
 from ._solver import Solver, able
 
 # Folded into a trainer's key, beyond the numbers of its starts.
@@ -33,38 +33,65 @@ CONTEXTS = 65_536
 GRADIENT = 1e-9
 
 
-def has_population_risk(model: AbstractPredictor, task: LinearRegression) -> bool:
+def exact_laws(model: AbstractPredictor, task: AbstractTask) -> Problem | GramMoments:
+    """What the model's risk depends on, known exactly; `Unknown` says why if it isn't."""
+    query_masked = model.gram_affine(task.d, task.n).query_masked
+    try:
+        return Problem.of(task)
+    except Unknown as reason:
+        if not query_masked:
+            raise Unknown(f"{reason}, and a query that attends takes sixth moments of the inputs") from None
+    moments = GramMoments.of(task)
+    if moments.unread:
+        raise Unknown(moments.unread)
+    return moments
+
+
+def has_population_risk(model: AbstractPredictor, task: AbstractTask) -> bool:
     """Whether the model's risk is a polynomial in its weights that is known, exactly or from one pass over contexts."""
     try:
-        return model.gram_affine(task.d, task.n).query_masked or isinstance(task.inputs, GaussianInputs)
+        if model.gram_affine(task.d, task.n).query_masked:
+            task.query_metric()
+            return True
+        exact_laws(model, task)
     except Unknown:
         return False
+    return True
 
 
-def population_risk(model: Any, problem: Problem | SampledMoments, d: int, n: int) -> Float[Array, ""]:
-    """The risk, differentiable in the model's weights; exact for a `Problem`, a mean over contexts otherwise."""
+def is_exact(model: AbstractPredictor, task: AbstractTask) -> bool:
+    """Whether that risk is known without sampling."""
+    try:
+        exact_laws(model, task)
+    except Unknown:
+        return False
+    return True
+
+
+def population_risk(model: Any, problem: Problem | GramMoments, d: int, n: int) -> Float[Array, ""]:
+    """The risk, differentiable in the model's weights; a mean over contexts where the moments were sampled, else exact."""
     offset, tensor, query_masked = model.gram_affine(d, n)
     match query_masked, problem:
-        case True, SampledMoments():
+        case True, GramMoments():
             return problem.risk(offset, tensor)
         case True, Problem():
             return gram_risk(problem, offset, tensor)
         case False, Problem():
             return attending_risk(problem, offset, tensor)
-    raise Unknown("the risk of a layer whose query attends takes sixth moments of the inputs, which are not sampled")
+    raise Unknown("the risk of a layer whose query attends takes sixth moments of the inputs, which are not kept")
 
 
 class PopulationTrainer:
     """Newton steps in a trust region on the whole risk, from the given weights and from random ones.
 
-    The risk is exact where the inputs are Gaussian and `contexts` is None: no data, no noise. Otherwise it is the mean over
-    so many sampled contexts (`CONTEXTS` by default).
+    The risk is exact where the moments of the task's laws are known and `contexts` is None: no data, no noise. Otherwise it
+    is the mean over so many sampled contexts (`CONTEXTS` by default).
     """
 
     def __init__(
         self,
         model: AbstractPredictor,
-        task: LinearRegression,
+        task: AbstractTask,
         *,
         key: PRNGKeyArray,
         random_starts: int = RANDOM_STARTS,
@@ -76,11 +103,15 @@ class PopulationTrainer:
             random_start(model, task, jax.random.fold_in(key, index)) for index in range(random_starts)
         ]
         self._task = task
-        if contexts is None and isinstance(task.inputs, GaussianInputs):
-            self._problem = Problem.of(task)
-        else:
-            count = CONTEXTS if contexts is None else contexts
-            self._problem = SampledMoments.draw(task, count, key=jax.random.fold_in(key, SAMPLE_KEY))
+        self._problem = self._laws(model, contexts, jax.random.fold_in(key, SAMPLE_KEY))
+
+    def _laws(self, model: AbstractPredictor, contexts: int | None, key: PRNGKeyArray) -> Problem | GramMoments:
+        if contexts is None:
+            try:
+                return exact_laws(model, self._task)
+            except Unknown:
+                contexts = CONTEXTS
+        return sampled_moments(self._task, contexts, key=key)
 
     def init(self) -> State:
         """Nothing tried yet."""
@@ -139,7 +170,7 @@ class PopulationTrainer:
 
 # Models are taken apart inside the compiled programs: outside, it would take longer than the risk itself.
 @eqx.filter_jit
-def _value_and_gradient(theta: Float[Array, " p"], template: Any, problem: Problem | SampledMoments, d: int, n: int):
+def _value_and_gradient(theta: Float[Array, " p"], template: Any, problem: Problem | GramMoments, d: int, n: int):
     return jax.value_and_grad(lambda theta: population_risk(rebuild(template, theta), problem, d, n))(theta)
 
 
@@ -148,7 +179,7 @@ def _curve(
     theta: Float[Array, " p"],
     move: Float[Array, " p"],
     template: Any,
-    problem: Problem | SampledMoments,
+    problem: Problem | GramMoments,
     d: int,
     n: int,
 ):
@@ -157,20 +188,19 @@ def _curve(
     return jax.jvp(gradient, (theta,), (move,))[1]
 
 
-def _can(model: AbstractPredictor, task: LinearRegression) -> None:
+def _can(model: AbstractPredictor, task: AbstractTask) -> None:
     if not has_population_risk(model, task):
         raise Unknown(f"the exact risk of this {type(model).__name__} on this task is not known; use solver lm or adam")
 
 
-def _why(model: AbstractPredictor, task: LinearRegression, objective: str) -> str | None:
+def _why(model: AbstractPredictor, task: AbstractTask, objective: str) -> str | None:
     if objective not in ("auto", "posterior") or not able(SOLVER, model, task):
         return None
-    exactly = isinstance(task.inputs, GaussianInputs)
-    how = "is known exactly" if exactly else "is a quadratic form in moments of sampled contexts"
+    how = "is known exactly" if is_exact(model, task) else "is a quadratic form in moments of sampled contexts"
     return f"one layer: its risk {how}, and is minimised itself"
 
 
-def _make(model: AbstractPredictor, task: LinearRegression, *, objective: str, key: PRNGKeyArray, **settings: Any):
+def _make(model: AbstractPredictor, task: AbstractTask, *, objective: str, key: PRNGKeyArray, **settings: Any):
     del objective
     return PopulationTrainer(model, task, key=key, **settings)
 
@@ -183,5 +213,5 @@ SOLVER = Solver(
     can=_can,
     suits=_why,
     # All expectations are done by hand: the objectives, which differ in how many are, have become one.
-    objective=lambda model, objective: "risk",
+    objective=lambda model, task, objective: "risk",
 )

@@ -8,65 +8,51 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
 from .._random import normals
-from ..tasks import LinearRegression
+from .._unknown import Unknown
+from ..tasks import AbstractTask
+from ..theory import GramMoments
 
 # Contexts that are held at once.
 CHUNK = 1024
 
 
-class SampledMoments(eqx.Module):
-    """Means over contexts of products of their task w and of the m = (d+1)(d+2)/2 different entries g of G/n.
+def sampled_moments(task: AbstractTask, contexts: int, *, key: PRNGKeyArray) -> GramMoments:
+    """The means over so many sampled contexts (rounded up to whole chunks), whatever the laws of the task.
 
-    A predictor with the weights o + `<T, G/n>` has the squared error |w - o - t g|^2 in the norm of the inputs, t the entries
-    of T that meet those of g: a quadratic form in these means, whatever the law of inputs, tasks and noise.
+    The task must be linear: its prompts carry their hidden w, and it knows what errors of a weight vector cost.
     """
-
-    inputs: Float[Array, "d d"]
-    w: Float[Array, " d"]
-    ww: Float[Array, "d d"]
-    g: Float[Array, " m"]
-    wg: Float[Array, "d m"]
-    gg: Float[Array, "m m"]
-
-    @classmethod
-    def draw(cls, task: LinearRegression, contexts: int, *, key: PRNGKeyArray) -> "SampledMoments":
-        """Sample the tokens of so many contexts (rounded up to whole chunks) and keep the means."""
-        _check.size("contexts", contexts)
-        chunk = min(CHUNK, contexts)
-        chunks = -(-contexts // chunk)
-        total = sum(np.asarray(_products(task, jax.random.fold_in(key, index), chunk)) for index in range(chunks))
-        means = jnp.asarray(total) / (chunk * chunks)
-        d = task.d
-        # One symmetric matrix of products of (1, w, g).
-        inputs = task.inputs.second_moment(d)
-        return cls(
-            inputs, means[0, 1 : d + 1], means[1 : d + 1, 1 : d + 1], means[0, d + 1 :], means[1 : d + 1, d + 1 :],
-            means[d + 1 :, d + 1 :],
-        )  # fmt: skip
-
-    def risk(self, offset: Float[Array, " d"], tensor: Float[Array, "d e e"]) -> Float[Array, ""]:
-        """The mean squared error of the predictor with weights offset_l + `<tensor_l, G/n>`, its query masked."""
-        rows, columns = np.triu_indices(tensor.shape[1])
-        both = tensor + jnp.swapaxes(tensor, 1, 2)
-        t = both[:, rows, columns] * np.where(rows == columns, 0.5, 1.0)[None]
-        # E (w - p)(w - p)^T for the weights p = o + t g
-        mean = t @ self.g
-        with_task = jnp.outer(self.w, offset) + self.wg @ t.T
-        with_itself = jnp.outer(offset, offset) + jnp.outer(offset, mean) + jnp.outer(mean, offset) + t @ self.gg @ t.T
-        return jnp.sum(self.inputs * (self.ww - with_task - with_task.T + with_itself))
+    _check.size("contexts", contexts)
+    metric = task.query_metric()
+    chunk = min(CHUNK, contexts)
+    chunks = -(-contexts // chunk)
+    total = sum(np.asarray(_products(task, jax.random.fold_in(key, index), chunk)) for index in range(chunks))
+    means = jnp.asarray(total) / (chunk * chunks)
+    task_part, gram_part = slice(1, task.d + 1), slice(task.d + 1, None)
+    # One symmetric matrix of products of (1, w, g).
+    return GramMoments(
+        metric,
+        means[0, task_part],
+        means[task_part, task_part],
+        means[0, gram_part],
+        means[task_part, gram_part],
+        means[gram_part, gram_part],
+    )
 
 
 @eqx.filter_jit
-def _products(task: LinearRegression, key: PRNGKeyArray, count: int) -> Float[Array, "k k"]:
+def _products(task: AbstractTask, key: PRNGKeyArray, count: int) -> Float[Array, "k k"]:
     """The sum over contexts of the products of (1, w, g)."""
-    numbers = normals(key, count * task.numbers, task.dtype).reshape(count, task.numbers)
     rows, columns = np.triu_indices(task.d + 1)
 
-    def one(numbers):
-        prompt = task.place(numbers)
+    def one(prompt):
+        if prompt.w is None:
+            raise Unknown(f"prompts of {type(task).__name__} are drawn without their hidden w")
         gram = prompt.moments().gram / task.n
-        assert prompt.w is not None
         return jnp.concatenate([jnp.ones(1, gram.dtype), prompt.w, gram[rows, columns]])
 
-    vectors = jax.vmap(one)(numbers)
+    if task.numbers is None:
+        vectors = jax.vmap(lambda key: one(task.sample(key=key)))(jax.random.split(key, count))
+    else:
+        numbers = normals(key, count * task.numbers, task.dtype).reshape(count, task.numbers)
+        vectors = jax.vmap(lambda numbers: one(task.place(numbers)))(numbers)
     return vectors.T @ vectors

@@ -6,12 +6,12 @@ there: drawn contexts whose inputs are stretched along their longest direction, 
 each with the weight that the law gives it. That weight is tiny: it does not move a network that behaves.
 """
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
 from .._linalg import psd_root
-from ..tasks import GaussianInputs, LinearRegression
+from .._unknown import Unknown
+from ..tasks import AbstractTask
 
 # The largest eigenvalue of Z^T Z (Z: inputs of covariance I) is multiplied by factors from the first to the second.
 STRETCHES = (1.15, 1.6)
@@ -19,23 +19,26 @@ STRETCHES = (1.15, 1.6)
 ZERO = 1e-9
 
 
-def can_stretch(task: LinearRegression) -> bool:
+def can_stretch(task: AbstractTask) -> bool:
     """Other than Gaussian inputs have no tails that are known here."""
-    return isinstance(task.inputs, GaussianInputs)
+    try:
+        task.regression().inputs.centred_gaussian(task.d)
+    except Unknown:
+        return False
+    return True
 
 
 def stretched(
-    task: LinearRegression, gram: Float[np.ndarray, "m e e"], w: Float[np.ndarray, "m d"]
+    task: AbstractTask, gram: Float[np.ndarray, "m e e"], w: Float[np.ndarray, "m d"]
 ) -> tuple[Float[np.ndarray, "m e e"], Float[np.ndarray, " m"]]:
     """Gram matrices of the contexts (X M, X M w + noise), M longer than I along one direction; and their weights.
 
     Given the other eigenvalues, the largest one of Z^T Z has the density x^((abs(n - k) - 1)/2) e^(-x/2) prod_j (x - x_j),
     k the rank of the inputs. A weight is that density, relative to where the context was drawn.
     """
-    assert isinstance(task.inputs, GaussianInputs)
     factors = np.linspace(*STRETCHES, gram.shape[0])
     xx, xy, yy = gram[:, :-1, :-1], gram[:, :-1, -1], gram[:, -1, -1]
-    root = np.asarray(psd_root(jnp.asarray(task.inputs.cov)))
+    root = np.asarray(psd_root(task.regression().inputs.centred_gaussian(task.d)))
     whiten = np.linalg.pinv(root, hermitian=True)
     values, vectors = np.linalg.eigh(whiten @ xx @ whiten)
     top = vectors[:, :, -1]

@@ -7,20 +7,21 @@ from typing import Any
 
 from .._predictor import AbstractPredictor
 from .._registry import Registry
+from .._trainer import Trainer
 from .._unknown import Unknown
-from ..tasks import LinearRegression
-from ._protocol import Trainer
+from ..tasks import AbstractTask
+from ._objective import natural_objective
 
 # Flags of `descant train` that a solver may take as settings of its trainer.
 FLAGS = ("steps", "batch", "lr")
 
 
-def usual_objective(model: AbstractPredictor, objective: str) -> str:
-    """As asked; `auto` is the posterior where there is a weight vector, else the papers' own."""
-    return objective if objective != "auto" else ("posterior" if model.linear else "query")
+def usual_objective(model: AbstractPredictor, task: AbstractTask, objective: str) -> str:
+    """As asked; `auto` is the one with most integrated out that model and task allow."""
+    return natural_objective(model, task) if objective == "auto" else objective
 
 
-def _any(model: Any, task: LinearRegression) -> None:
+def _any(model: Any, task: AbstractTask) -> None:
     del model, task
 
 
@@ -37,7 +38,7 @@ class Solver:
     - `many`: whether `make` also takes a list of models, to be trained at once.
     - `can(model, task)`: raises `Unknown`, with the reason, if it can't train this model on this task.
     - `suits(model, task, objective)`: why `auto` should take it, or None.
-    - `objective(model, objective)`: the objective that it uses where this one is asked for.
+    - `objective(model, task, objective)`: the objective that it uses where this one is asked for.
     """
 
     name: str
@@ -45,9 +46,9 @@ class Solver:
     make: Callable[..., Trainer]
     flags: Mapping[str, str] = field(default_factory=dict)
     many: bool = False
-    can: Callable[[AbstractPredictor, LinearRegression], None] = _any
-    suits: Callable[[AbstractPredictor, LinearRegression, str], str | None] = lambda model, task, objective: None
-    objective: Callable[[AbstractPredictor, str], str] = usual_objective
+    can: Callable[[AbstractPredictor, AbstractTask], None] = _any
+    suits: Callable[[AbstractPredictor, AbstractTask, str], str | None] = lambda model, task, objective: None
+    objective: Callable[[AbstractPredictor, AbstractTask, str], str] = usual_objective
 
     def settings(self, **given: Any) -> dict[str, Any]:
         """Settings of the trainer from flags; None is left out, and a flag that the solver doesn't take is refused."""
@@ -81,7 +82,7 @@ def as_solver(thing: Any) -> Solver:
 SOLVERS = Registry("solver", "descant.solvers", as_solver)
 
 
-def able(solver: Solver, model: AbstractPredictor, task: LinearRegression) -> bool:
+def able(solver: Solver, model: AbstractPredictor, task: AbstractTask) -> bool:
     """Whether a solver can train this model on this task."""
     try:
         solver.can(model, task)

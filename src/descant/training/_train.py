@@ -9,11 +9,11 @@ from jaxtyping import PRNGKeyArray
 
 from .. import _check
 from .._predictor import AbstractPredictor
+from .._trainer import State, Trainer, to_end
 from ..measure import Risk, risk
-from ..tasks import LinearRegression
+from ..tasks import AbstractTask
 from . import _adam, _lm, _population
 from ._objective import OBJECTIVES
-from ._protocol import State, Trainer
 from ._solver import SOLVERS, Solver, as_solver
 
 # `auto` asks them in this order: the most exact first.
@@ -44,7 +44,7 @@ class Trained:
 
 
 def choose(
-    model: AbstractPredictor, task: LinearRegression, solver: str | Solver | type = "auto", objective: str = "auto"
+    model: AbstractPredictor, task: AbstractTask, solver: str | Solver | type = "auto", objective: str = "auto"
 ) -> Choice:
     """The solver and objective that `train` would use; a `ValueError` that says why if the solver can't do it."""
     _check.one_of("objective", objective, ("auto", *OBJECTIVES))
@@ -53,10 +53,10 @@ def choose(
     else:
         record, reason = (SOLVERS.get(solver) if isinstance(solver, str) else as_solver(solver)), "as asked"
     record.can(model, task)
-    return Choice(record.name, record.objective(model, objective), reason, record)
+    return Choice(record.name, record.objective(model, task, objective), reason, record)
 
 
-def make_trainer(model: Any, task: LinearRegression, choice: Choice, *, key: PRNGKeyArray, **settings: Any) -> Trainer:
+def make_trainer(model: Any, task: AbstractTask, choice: Choice, *, key: PRNGKeyArray, **settings: Any) -> Trainer:
     """The trainer of a choice; `settings` are those of its class. A solver for many also takes a list of models."""
     return choice.record.make(model, task, objective=choice.objective, key=key, **settings)
 
@@ -68,7 +68,7 @@ def stop_reason(state: State) -> str:
 
 def train(
     model: AbstractPredictor,
-    task: LinearRegression,
+    task: AbstractTask,
     *,
     solver: str | Solver | type = "auto",
     objective: str = "auto",
@@ -95,13 +95,15 @@ def train(
     key = jax.random.key(0) if key is None else key
     choice = choose(model, task, solver, objective)
     trainer = make_trainer(model, task, choice, key=jax.random.fold_in(key, 0), **settings)
-    state: State = trainer.init()
     told: list[dict[str, Any]] = []
-    while not trainer.finished(state):
-        state, rows = trainer.advance(state)
-        told += rows
+
+    def tell(state: State, rows: list[dict[str, Any]]) -> None:
+        del state
+        told.extend(rows)
         if on_rows is not None:
             on_rows(rows)
+
+    state = to_end(trainer, each=tell)
     found = trainer.model(state)
     measured = risk(found, task, samples=samples, key=jax.random.fold_in(key, 1))
     return Trained(found, measured, choice, stop_reason(state), told)

@@ -13,7 +13,7 @@ FOUND = 1e-3
 def found_by_training(
     lab: Lab, problem: Problem, kinds: dict[str, Kind], settings: Settings, *, odd_floor: bool
 ) -> Evidence:
-    """Train each kind from random weights and compare with the network by hand, predicting zero, and the floor without biases.
+    """Train each kind from random weights; compare with the network by hand, with zero, and the floor without biases.
 
     Kinds are judged at their best step size. With `odd_floor`, the kind without biases must stay above the floor.
     """
@@ -63,7 +63,8 @@ def found_by_training(
                     float(means[best]) - hand,
                     FOUND,
                     error=float(errors[best]),
-                    reason="In units of what predicting zero costs: a thousandth of the answer's mean square is called found.",
+                    reason="In units of what predicting zero costs: a thousandth of the answer's mean square is called "
+                    "found.",
                 )
             )
             # Seeds differ so much that the mean of a few may decide nothing; that no seed found it at all would.
@@ -96,8 +97,8 @@ def found_by_training(
     figure = Figure(
         "training",
         f"Training on {problem.name}, from random weights",
-        "Losses during training at the best step size, mean over seeds with standard errors, in units of what predicting zero "
-        "costs.",
+        "Losses during training at the best step size, mean over seeds with standard errors, "
+        "in units of what predicting zero costs.",
         (
             Panel(
                 problem.name,

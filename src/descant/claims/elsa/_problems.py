@@ -1,8 +1,8 @@
 """What networks are trained to compute here: a matrix H goes in, and a block of the output is the answer.
 
-Every H is the natural input: the variables simply listed, empty columns for the answer. A network without biases is odd: its
-output changes sign with H. Where H and -H are equally likely it can learn nothing of a target's even part, at any depth and
-size, and the mean square of that part is its floor.
+Every H is the natural input: the variables simply listed, empty columns for the answer. A network without biases is
+odd: its output changes sign with H. Where H and -H are equally likely it can learn nothing of a target's even part, at
+any depth and size, and the mean square of that part is its floor.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,8 @@ from ...estimators import GDBeta
 from ...programs.paper import Part, product_ab, product_atb, ridge_as_elsa
 from ...theory import Problem as Law, optimal_step
 
-# Step size and penalty of the gradient step, and the labels' noise; with tasks N(0, I), SIGMA^2 is the best ridge penalty.
+# Step size and penalty of the gradient step, and the labels' noise; with tasks N(0, I),
+# SIGMA^2 is the best ridge penalty.
 ETA, LAM, SIGMA = 0.1, 0.5, 0.5
 
 
@@ -24,8 +25,8 @@ ETA, LAM, SIGMA = 0.1, 0.5, 0.5
 class Problem:
     """A law of inputs with their answers, and the network by hand.
 
-    `place` makes (H, answer) of `numbers` standard normal numbers; multiplied by `mirror`, the same numbers make -H. The
-    answer is read at `answer` of the output.
+    `place` makes (H, answer) of `numbers` standard normal numbers; multiplied by `mirror`, the same numbers make -H.
+    The answer is read at `answer` of the output.
     """
 
     name: str
@@ -68,7 +69,10 @@ def transposed_product(p: int = 2) -> Problem:
 
 
 def gradient_step(n: int = 4, d: int = 2) -> Problem:
-    """w - eta (X^T (X w - y) + lam w) in the place of w, from H = [X y 0 0 0; 0 0 w 0 0]; y = X w' + noise for another w'."""
+    """w - eta (X^T (X w - y) + lam w) in the place of w, from H = [X y 0 0 0; 0 0 w 0 0].
+
+    Labels are those of another task: y = X w' + noise.
+    """
     count = n * d + 2 * d + n
 
     def place(numbers: Array) -> tuple[Array, Array]:
@@ -85,10 +89,10 @@ def gradient_step(n: int = 4, d: int = 2) -> Problem:
 
 
 def regression(n: int = 3) -> Problem:
-    """The prediction of ridge regression for a query, in the last column of its row, from H = [X y 0; x_query 0 0]; d = 2.
+    """Ridge regression's prediction for a query, in the last column of its row, from H = [X y 0; x_query 0 0]; d = 2.
 
-    With tasks N(0, I) and noise SIGMA the estimate is the posterior mean, so the loss is the in-context risk less its least
-    value. The network by hand is one step of descent from zero with the best step size.
+    With tasks N(0, I) and noise SIGMA the estimate is the posterior mean, so the loss is the in-context risk less its
+    least value. The network by hand is one step of descent from zero with the best step size.
     """
     d = 2
     count = n * d + 2 * d + n

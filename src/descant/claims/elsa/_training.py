@@ -12,6 +12,7 @@ from jaxtyping import Array, PRNGKeyArray
 
 from ..._random import normals
 from ...attention import ELSA, ELSABlock
+from ...training import at_rest, cosine, descend
 from ._problems import Problem
 
 CLIP, SCALE = 1.0, 0.3
@@ -64,8 +65,10 @@ def squared_error(network: ELSA, problem: Problem, numbers: Array) -> Array:
 
 
 def references(problem: Problem, key: PRNGKeyArray) -> tuple[float, float, float]:
-    """On the inputs that results are measured on: the loss of predicting zero, and, relative to it, the floor of odd networks
-    and the loss of the network by hand."""
+    """The loss of predicting zero, and, relative to it, the floor of odd networks and the loss of the network by hand.
+
+    All on the inputs that results are measured on.
+    """
     numbers = _tested(problem, key)
     answers = jax.vmap(lambda each: problem.place(each)[1])(numbers)
     half = answers.shape[0] // 2
@@ -84,9 +87,7 @@ def train(problem: Problem, kind: Kind, settings: Settings, key: PRNGKeyArray, z
     ]
     arrays, static = eqx.partition(jax.tree.map(lambda *leaves: jnp.stack(leaves), *starts), eqx.is_inexact_array)
     rates = jnp.repeat(jnp.asarray(settings.rates, jnp.float32), settings.seeds)
-    # Optax mixes types inside.
-    with jax.numpy_dtype_promotion("standard"):
-        arrays, losses = _run(arrays, static, problem, rates, jax.random.fold_in(key, settings.seeds), settings)
+    arrays, losses = _run(arrays, static, problem, rates, jax.random.fold_in(key, settings.seeds), settings)
     numbers = _tested(problem, key)
     measure = jax.jit(jax.vmap(lambda a: squared_error(eqx.combine(a, static), problem, numbers)))
     final = np.asarray(measure(_cast(arrays, float))) / zero
@@ -98,27 +99,17 @@ def train(problem: Problem, kind: Kind, settings: Settings, key: PRNGKeyArray, z
 @eqx.filter_jit
 def _run(arrays, static, problem: Problem, rates: Array, key: PRNGKeyArray, settings: Settings):
     optimiser = optax.chain(optax.clip_by_global_norm(CLIP), optax.scale_by_adam())
-
-    def draw(step):
-        return normals(jax.random.fold_in(key, step), settings.batch * problem.numbers, jnp.float32)
-
-    def one(arrays, memory, rate, numbers):
-        def loss(arrays):
-            return squared_error(eqx.combine(arrays, static), problem, numbers)
-
-        value, gradient = jax.value_and_grad(loss)(arrays)
-        moves, memory = optimiser.update(gradient, memory)
-        return optax.apply_updates(arrays, jax.tree.map(lambda move: -rate * move, moves)), memory, value
-
-    def body(carry, step):
-        arrays, memory, numbers = carry
-        factor = (0.5 * (1 + jnp.cos(jnp.pi * step / settings.steps))).astype(rates.dtype)
-        arrays, memory, values = jax.vmap(one, in_axes=(0, 0, 0, None))(arrays, memory, rates * factor, numbers)
-        # Drawn a step ahead: in one piece with their use, XLA draws numbers several times slower.
-        return (arrays, memory, draw(step + 1)), values
-
-    start = arrays, jax.vmap(optimiser.init)(arrays), draw(0)
-    (arrays, *_), losses = jax.lax.scan(body, start, jnp.arange(settings.steps))
+    (arrays, _), losses = descend(
+        lambda arrays, _, numbers: squared_error(eqx.combine(arrays, static), problem, numbers),
+        at_rest(arrays, optimiser),
+        None,
+        rates,
+        jnp.arange(settings.steps),
+        optimiser=optimiser,
+        schedule=cosine(settings.steps),
+        draw=lambda step: normals(jax.random.fold_in(key, step), settings.batch * problem.numbers, jnp.float32),
+        draws_shared=True,
+    )
     return arrays, losses
 
 

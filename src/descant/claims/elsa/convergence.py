@@ -22,9 +22,9 @@ ARRIVED = 1e-6
     """,
     refuted_by="A fitted rate more than 2% away from the theoretical one at some condition number.",
     method=r"""
-        Problems are built through their singular values, so that the condition number is known. Ridge descent is compiled
-        to an ELSA network (with half the largest stable step), run on its own result again and again, and the slope of
-        the logarithm of the distance is fitted from the fourth stretch on.
+        Problems are built through their singular values, so that the condition number is known. Ridge descent is
+        compiled to an ELSA network (with half the largest stable step), run on its own result again and again, and the
+        slope of the logarithm of the distance is fitted from the fourth stretch on.
     """,
     quick="condition numbers 1, 10, 100 and 1000; 20 samples in 4 dimensions",
     full="the same",
@@ -63,8 +63,8 @@ def elsa_convergence(lab: Lab) -> Evidence:
     figure = Figure(
         "convergence",
         "Convergence of the network to the ridge estimate",
-        "Left: the network's points fall along the theoretical rate (lines). Right: the iterations to one millionth of the "
-        "distance grow in proportion to the condition number.",
+        "Left: the network's points fall along the theoretical rate (lines). Right: the iterations to one millionth of "
+        "the distance grow in proportion to the condition number.",
         (
             Panel(
                 "distance against iterations",

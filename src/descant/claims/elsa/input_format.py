@@ -24,7 +24,8 @@ BROKEN_AT = 1e-2
         network, and an input of another shape can't be taken at all (biases have a row per token). The same algorithm,
         compiled for the new layout, is exact again.
     """,
-    refuted_by="A moved variable that does no harm, a harmless change that does, or a layout that compiling anew does not mend.",
+    refuted_by="A moved variable that does no harm, a harmless change that does, "
+    "or a layout that compiling anew does not mend.",
     method=r"""
         Ridge descent compiled for one layout (12 samples, 3 dimensions, 15 iterations) is run on changed inputs and
         compared with the algorithm itself; then the program is told where the variables are, and compiled again.
@@ -73,8 +74,8 @@ def elsa_input_format(lab: Lab) -> Evidence:
     figure = Figure(
         "input-format",
         "Error of a fixed network on changed inputs",
-        "Errors are rounding, or as large as the answer itself. Compiled anew, the network is exact for every layout. Where "
-        "there is no point for the fixed network, it can't take the input.",
+        "Errors are rounding, or as large as the answer itself. Compiled anew, the network is exact for every layout. "
+        "Where there is no point for the fixed network, it can't take the input.",
         (
             Panel(
                 "ridge descent, 12 samples, d = 3, 15 iterations",

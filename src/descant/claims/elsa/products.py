@@ -18,7 +18,7 @@ A, B, C = Part(1, 0, 3, 2), Part(4, 2, 2, 2), Part(4, 4, 2, 2)
 def _tried(
     head: Callable[[int, int], Primitive], parts: list[Part], product: Callable, top: int, left: int, seed: int
 ) -> tuple[float, float, float]:
-    """Worst error where the conditions hold, and, with one more row of H not zero, the junk and what it was expected to be.
+    """Worst error where the conditions hold, and, with one more row of H not zero, the junk and what was expected.
 
     The row is the last one, outside of every block. Expected is that the head multiplies whole columns of H.
     """
@@ -63,7 +63,8 @@ def _checks(name: str, clean: float, junk: float, surprise: float) -> list[Check
             surprise,
             0.0,
             tolerance=1e-12,
-            reason="Rounding again. That the product itself is missed then, by the junk in the table, is the condition at work.",
+            reason="Rounding again. That the product itself is missed then, by the junk in the table, "
+            "is the condition at work.",
         ),
     ]
 
@@ -82,10 +83,11 @@ COLUMNS = ("product", "form", "worst difference, conditions met", "one more row 
         $A^\top B$ both blocks have the same rows and no other row is non-zero in the columns of both; for the others
         $A$'s columns are zero outside its rows. Otherwise the head multiplies whole columns of $H$.
     """,
-    refuted_by="Blocks that meet the conditions and are not multiplied exactly, or junk that is not the other rows' share.",
+    refuted_by="Blocks that meet the conditions and are not multiplied exactly, "
+    "or junk that is not the other rows' share.",
     method=r"""
-        Explicit 0-1 weights (derived) with the layer's formula in NumPy, on random blocks in inputs of three shapes. Then
-        a further row of $H$ is filled, and the output compared with the product of whole columns.
+        Explicit 0-1 weights (derived) with the layer's formula in NumPy, on random blocks in inputs of three shapes.
+        Then a further row of $H$ is filled, and the output compared with the product of whole columns.
     """,
     quick="ten inputs for each product and shape",
     full="the same",
@@ -117,12 +119,13 @@ def property_4(lab: Lab) -> Evidence:
     where="The product of three matrices by plain LSA",
     title="Plain linear attention multiplies three blocks",
     statement=r"""
-        Without any bias, one head of linear self-attention computes $A B^\top C$ of three blocks of $H$ (hence $ABC$ with
-        $B^\top$ stored), if $A$'s columns are zero outside its rows, and $B$ and $C$ have the same rows, with no other
-        row non-zero in the columns of both.
+        Without any bias, one head of linear self-attention computes $A B^\top C$ of three blocks of $H$ (hence $ABC$
+        with $B^\top$ stored), if $A$'s columns are zero outside its rows, and $B$ and $C$ have the same rows, with no
+        other row non-zero in the columns of both.
     """,
     refuted_by="Blocks that meet the conditions and are not multiplied exactly.",
-    method="Explicit 0-1 weights, biases zero, with the layer's formula in NumPy, on random blocks in inputs of three shapes.",
+    method="Explicit 0-1 weights, biases zero, with the layer's formula in NumPy, "
+    "on random blocks in inputs of three shapes.",
     quick="ten inputs for each of three shapes",
     full="the same",
     seconds=3,

@@ -22,8 +22,8 @@ ROUNDING = "Sums of at most nine products of which one is not zero: rounding alo
     """,
     refuted_by="A shape or a constant that no biases give.",
     method=r"""
-        For $m \le n$, $B_3 = B_1 = [I\;0]$ and $B_2 = C$; otherwise $B_3 = C$ and $B_1 = B_2 = [I; 0]$ (the matrices are
-        derived). The layer's formula, written out in NumPy, is evaluated for random $C$ and random $H$.
+        For $m \le n$, $B_3 = B_1 = [I\;0]$ and $B_2 = C$; otherwise $B_3 = C$ and $B_1 = B_2 = [I; 0]$ (the matrices
+        are derived). The layer's formula, written out in NumPy, is evaluated for random $C$ and random $H$.
     """,
     quick="ten constants and inputs for each of three shapes",
     full="the same",
@@ -51,15 +51,15 @@ def property_2(lab: Lab) -> Evidence:
     where="Property 3",
     title="A head can be the skip connection",
     statement=r"""
-        One head can put out $H$ itself, and $HQ$ for every $Q$, for every shape of $H$. The form $H W_3 B_1^\top B_2$, as
-        printed, does it for $m \ge n$. For $m < n$ it can't, because $B_1^\top B_2$ has rank at most $m$; there
+        One head can put out $H$ itself, and $HQ$ for every $Q$, for every shape of $H$. The form $H W_3 B_1^\top B_2$,
+        as printed, does it for $m \ge n$. For $m < n$ it can't, because $B_1^\top B_2$ has rank at most $m$; there
         $B_3 B_1^\top H W_2$ does it.
     """,
     refuted_by="A shape for which neither form gives $H$, or a shape with $m<n$ for which the first does.",
     method=r"""
-        The form that exists for the shape, by explicit weights (derived), against $H$ and $HQ$ on random inputs, with the
-        layer's formula written out in NumPy. The rank of $W_3 B_1^\top B_2$ for random matrices, which is the largest
-        there is, beside the $n$ it needs.
+        The form that exists for the shape, by explicit weights (derived), against $H$ and $HQ$ on random inputs, with
+        the layer's formula written out in NumPy. The rank of $W_3 B_1^\top B_2$ for random matrices, which is the
+        largest there is, beside the $n$ it needs.
     """,
     quick="ten inputs for each of three shapes",
     full="the same",

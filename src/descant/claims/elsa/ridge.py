@@ -85,7 +85,8 @@ def _judged(lab: Lab, constructions: dict[str, Callable[[Ridge], RidgeByHand]]) 
             "worst error of the prediction",
         ),
         tuple(rows),
-        f"{DRAWS} random problems for each of {len(SIZES)} sizes, {STEPS} iterations, errors relative to the largest iterate.",
+        f"{DRAWS} random problems for each of {len(SIZES)} sizes, {STEPS} iterations, "
+        "errors relative to the largest iterate.",
     )
     return checks, figure, table
 
@@ -96,8 +97,8 @@ def _judged(lab: Lab, constructions: dict[str, Callable[[Ridge], RidgeByHand]]) 
     where="Section 3.4",
     title="Plain attention performs ridge descent on a designed input",
     statement=r"""
-        With a specially designed input, stacked modules of plain linear self-attention with a residual and shared weights
-        perform gradient descent on $\tfrac12|y-Xw|^2 + \tfrac\lambda2|w|^2$, and an output module reads
+        With a specially designed input, stacked modules of plain linear self-attention with a residual and shared
+        weights perform gradient descent on $\tfrac12|y-Xw|^2 + \tfrac\lambda2|w|^2$, and an output module reads
         $\langle w_T, x_q\rangle$. One head per iteration with weights in $\{0, 1, -1\}$ is enough.
     """,
     refuted_by="An iterate or a prediction away from gradient descent by more than rounding.",
@@ -135,14 +136,15 @@ def ridge_lsa(lab: Lab) -> Evidence:
     where="Section 3.5",
     title="ELSA performs ridge descent on the natural input",
     statement=r"""
-        With the variables simply listed in the input, $H = [X\;y\;0\;0\;0;\;0\;0\;w\;x_q\;0]$, two multi-head ELSA blocks
-        per iteration perform gradient descent on the ridge objective, with $\eta$ and $\lambda$ in the weights or beside
-        the variables in the input. Two heads per block and one empty column are enough.
+        With the variables simply listed in the input, $H = [X\;y\;0\;0\;0;\;0\;0\;w\;x_q\;0]$, two multi-head ELSA
+        blocks per iteration perform gradient descent on the ridge objective, with $\eta$ and $\lambda$ in the weights
+        or beside the variables in the input. Two heads per block and one empty column are enough.
     """,
     refuted_by="An iterate or a prediction away from gradient descent by more than rounding.",
     method=r"""
-        Networks by explicit weights (derived): the first block writes $[Xw-y; \lambda w]$ into the empty column, the second
-        subtracts $\eta\,[X; I]^\top$ times it from $w$. Every iterate and the prediction against gradient descent in NumPy.
+        Networks by explicit weights (derived): the first block writes $[Xw-y; \lambda w]$ into the empty column, the
+        second subtracts $\eta\,[X; I]^\top$ times it from $w$. Every iterate and the prediction against gradient
+        descent in NumPy.
     """,
     quick="12 random problems, 60 iterations, two constructions",
     full="the same",

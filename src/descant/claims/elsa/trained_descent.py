@@ -17,16 +17,17 @@ KINDS = {"ELSA": Kind(2, 2, True), "LSA": Kind(2, 4, False)}
     where="Beyond the paper: are the constructions found by training?",
     title="Training finds a gradient step; plain attention can't learn it",
     statement=r"""
-        Trained from random weights on $H = [X\;y\;0\;0\;0;\;0\;0\;w\;0\;0]$, ELSA with two blocks of two heads learns to
-        put out $w - \eta(X^\top(Xw-y) + \lambda w)$ in the place of $w$. Plain LSA of equal size does not, and no plain
-        LSA of any depth can: of the answer's part $\eta X^\top y$, which is even in $H$, it learns nothing.
+        Trained from random weights on $H = [X\;y\;0\;0\;0;\;0\;0\;w\;0\;0]$, ELSA with two blocks of two heads learns
+        to put out $w - \eta(X^\top(Xw-y) + \lambda w)$ in the place of $w$. Plain LSA of equal size does not, and no
+        plain LSA of any depth can: of the answer's part $\eta X^\top y$, which is even in $H$, it learns nothing.
     """,
     refuted_by="A mean loss over seeds clearly above a thousandth; or a network without biases below its floor.",
     method=r"""
-        Adam on fresh inputs from random weights ($\eta=0.1$, $\lambda=0.5$, 4 samples in 2 dimensions, labels of another
-        task with noise); loss on fresh inputs beside the network by hand (two blocks of two heads), predicting zero, and
-        plain LSA with as many parameters (two blocks of four heads). Found means: within a thousandth of the answer's
-        mean square, in the mean over seeds at the better step size. The paper trains nothing; this is new evidence.
+        Adam on fresh inputs from random weights ($\eta=0.1$, $\lambda=0.5$, 4 samples in 2 dimensions, labels of
+        another task with noise); loss on fresh inputs beside the network by hand (two blocks of two heads), predicting
+        zero, and plain LSA with as many parameters (two blocks of four heads). Found means: within a thousandth of the
+        answer's mean square, in the mean over seeds at the better step size. The paper trains nothing; this is new
+        evidence.
     """,
     quick="1,000 steps, batches of 128, two step sizes, three seeds",
     full="10,000 steps, batches of 512, three step sizes, ten seeds",
@@ -51,8 +52,8 @@ def trained_step(lab: Lab) -> Evidence:
     method=r"""
         Adam on fresh inputs from random weights (3 samples in 2 dimensions, tasks $N(0, I)$, noise 0.5). The answer is
         the ridge prediction with the best penalty, so that the loss is the in-context risk less its least value. Beside
-        it predicting zero and plain LSA with as many parameters; here the answer is odd in $H$, and nothing forbids plain
-        LSA to learn it. The paper trains nothing; this is new evidence.
+        it predicting zero and plain LSA with as many parameters; here the answer is odd in $H$, and nothing forbids
+        plain LSA to learn it. The paper trains nothing; this is new evidence.
     """,
     quick="1,000 steps, batches of 128, two step sizes, three seeds",
     full="10,000 steps, batches of 512, three step sizes, ten seeds",

@@ -25,8 +25,8 @@ _METHOD = r"""
     title="Training finds the product $AB$; plain attention can't learn it",
     statement=r"""
         Trained from random weights on inputs that hold two $2\times2$ blocks $A$ and $B$, ELSA with one block learns to
-        put out $AB$. Plain LSA of equal size does not, and no plain LSA of any depth can: an odd function of $H$ can't be
-        better than zero here.
+        put out $AB$. Plain LSA of equal size does not, and no plain LSA of any depth can: an odd function of $H$ can't
+        be better than zero here.
     """,
     refuted_by=_REFUTED,
     method=_METHOD,

@@ -19,5 +19,8 @@ def task(c: float, *, d: int = D, n: int = N, sigma: float = 0.0) -> LinearRegre
 
 
 def one_step(d: int, n: int, sigma: float = 0.0) -> float:
-    """Least risk of one gradient step from the right start, d (d + 1 + k) / (n + d + 1 + k), k = sigma^2; prior covariance I."""
+    """Least risk of one gradient step from the right start, for the prior covariance I.
+
+    d (d + 1 + k) / (n + d + 1 + k) with k = sigma^2.
+    """
     return d * (d + 1 + sigma**2) / (n + d + 1 + sigma**2)

@@ -26,15 +26,15 @@ def _risk(c: float, masked: bool, d: int, n: int, sigma: float = 0.0, heads: int
     statement=r"""
         At $d = n = 10$ without noise, leaving the query token $(x_q, 0)$ among the keys and values makes the gap to one
         gradient step larger, about two to three times with $d+1$ heads: an empty label slot then also teaches a wrong
-        label. With a zero prior mean it makes no difference with one head, and with the right guess none at all, because
-        the query's own residual is zero. It is no law, though: at $d=n=3$ with noise variance 2 and $|\mu|^2 = 27$ an
-        attending query lowers the risk.
+        label. With a zero prior mean it makes no difference with one head, and with the right guess none at all,
+        because the query's own residual is zero. It is no law, though: at $d=n=3$ with noise variance 2 and
+        $|\mu|^2 = 27$ an attending query lowers the risk.
     """,
     refuted_by="At $d=n=10$ a smaller gap with an attending query; or y_q-LSA whose risk depends on the convention.",
     method=r"""
         Exact least risks for both conventions (the query's own token adds a cubic form in $x_q$, integrated by Wick's
-        formula), and the weights found for the attending query measured on sampled prompts. y_q-LSA at the prior mean is
-        measured under both conventions on the same prompts.
+        formula), and the weights found for the attending query measured on sampled prompts. y_q-LSA at the prior mean
+        is measured under both conventions on the same prompts.
     """,
     quick="prior means c (1, ..., 1), c = 0, 0.5, 1, 2; 131,072 prompts",
     full="1,048,576 prompts",
@@ -104,7 +104,8 @@ def attending_query(lab: Lab) -> Evidence:
     figure = Figure(
         "attending-query",
         "The gap with a masked and with an attending query",
-        "At these sizes an attending query (upper lines) is worse for every prior mean but zero; y_q-LSA has no gap either way.",
+        "At these sizes an attending query (upper lines) is worse for every prior mean but zero; "
+        "y_q-LSA has no gap either way.",
         tuple(
             Panel(
                 title,

@@ -20,8 +20,8 @@ CONSTANTS = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
 def best_with_constant(c: Float[Array, ""]) -> LSA:
     """The best d + 1 heads for a constant guess c, without noise and for the prior mean (1, ..., 1).
 
-    The heads meet x_query as they would without a guess. The guess adds c (1 + sum_h v_h^T G u_h), u_h the last columns of the
-    U_h: all that they can do for the risk is to imitate -1, at best by -tr(X^T X / n) / (d + 2/n).
+    The heads meet x_query as they would without a guess. The guess adds c (1 + sum_h v_h^T G u_h), u_h the last columns
+    of the U_h: all that they can do for the risk is to imitate -1, at best by -tr(X^T X / n) / (d + 2/n).
     """
     best = best_heads(problem(1.0, d=D, n=N), D + 1)
     v, u = jnp.asarray(best.v), jnp.asarray(best.u)
@@ -37,16 +37,16 @@ def best_with_constant(c: Float[Array, ""]) -> LSA:
     where="Discussion of what stands in the query's label slot; the argument is derived here",
     title="A constant initial guess does not close the gap",
     statement=r"""
-        A guess $y_q = c$ that does not depend on the query can't help, whatever the constant, the heads and their number:
-        for inputs symmetric about 0 the target is odd in $x_q$, and all that the constant adds is even. For $d+1$ heads
-        the least risk is $R_{\mathrm{GD}} + (|\mu|^2 + c^2)\,\delta$, $\delta = 2/(dn+2)$ without noise: larger than with
-        $c=0$ for every other $c$.
+        A guess $y_q = c$ that does not depend on the query can't help, whatever the constant, the heads and their
+        number: for inputs symmetric about 0 the target is odd in $x_q$, and all that the constant adds is even. For
+        $d+1$ heads the least risk is $R_{\mathrm{GD}} + (|\mu|^2 + c^2)\,\delta$, $\delta = 2/(dn+2)$ without noise:
+        larger than with $c=0$ for every other $c$.
     """,
     refuted_by="A constant with a lower risk than zero.",
     method=r"""
-        For any weights, the constant adds $c^2\,E(1+\sum_h v_h^\top G u_h)^2 \ge 0$ to the risk, $u_h$ the last column of
-        $U_h$. The best last columns are written out, and the risk of the resulting $d+1$ heads is measured on prompts
-        drawn token by token: in total, and as the paired difference to the same heads without the constant.
+        For any weights, the constant adds $c^2\,E(1+\sum_h v_h^\top G u_h)^2 \ge 0$ to the risk, $u_h$ the last column
+        of $U_h$. The best last columns are written out, and the risk of the resulting $d+1$ heads is measured on
+        prompts drawn token by token: in total, and as the paired difference to the same heads without the constant.
     """,
     quick="seven constants, 131,072 prompts each, d = n = 10, prior mean (1, ..., 1)",
     full="1,048,576 prompts each",
@@ -88,7 +88,8 @@ def constant_guess(lab: Lab) -> Evidence:
                     value,
                     0.0,
                     error=error,
-                    reason="A constant that helps would make this negative. The small ones add too little to be seen here.",
+                    reason="A constant that helps would make this negative. "
+                    "The small ones add too little to be seen here.",
                 )
             )
     figure = Figure(

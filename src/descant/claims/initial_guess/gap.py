@@ -37,7 +37,7 @@ def closed_gap(d: int, n: int, size: float, noise: float = 0.0) -> float:
 
 
 def sampled_distance(d: int, n: int, noise: float, *, seed: int) -> tuple[float, float]:
-    """Squared distance of the constant 1 from the span of the Gram matrix's entries, by least squares on drawn contexts."""
+    """Squared distance of the constant 1 from the span of the Gram matrix's entries: a least-squares fit on draws."""
     random = np.random.default_rng(seed)
     rows, columns = np.triu_indices(d + 1)
     found = []
@@ -149,8 +149,8 @@ def _figure(curves: dict[float, list[float]], heads: tuple[int, ...]) -> Figure:
     return Figure(
         "head-gap",
         "The gap to one gradient step",
-        "Left: the gap falls with heads and stops at d; the dashed lines are the closed form for many heads. Right: with many "
-        "heads it falls like 1/(dn), and is never zero.",
+        "Left: the gap falls with heads and stops at d; the dashed lines are the closed form for many heads. Right: "
+        "with many heads it falls like 1/(dn), and is never zero.",
         (
             Panel(
                 f"d = n = {D}, no noise",

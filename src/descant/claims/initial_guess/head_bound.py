@@ -7,7 +7,7 @@ import numpy as np
 from ...attention import LSA, AbstractGuess, ConstantGuess, LinearGuess, NoGuess
 from ...theory import best_heads
 from .. import Axis, Evidence, Figure, Lab, Level, Panel, Series, Table, claim, equal
-from ._descend import Kind, descend
+from ._descend import Kind, train_kinds
 from ._setting import one_step, problem, task
 
 # A case in which all d + 1 heads are needed: little data, much noise, a large mean.
@@ -30,15 +30,15 @@ def folded(layer: LSA) -> LSA:
     statement=r"""
         A prediction $y_q + \sum_h v_h^\top G U_h e_q$ depends on the heads only through the tensor
         $\sum_h v_h \otimes U_h$, and $d+1$ heads realise every such tensor. So for every law of the data, every guess,
-        and a query that is masked or not, what more than $d+1$ heads compute, $d+1$ heads compute too, and the least risk
-        no longer falls.
+        and a query that is masked or not, what more than $d+1$ heads compute, $d+1$ heads compute too,
+        and the least risk no longer falls.
     """,
     refuted_by="A layer with more heads that no $d+1$ heads equal, or a lower risk with more heads.",
     method=r"""
         Layers with $3(d+1)$ random heads are folded into $d+1$ heads, and both predict random prompts: with no guess, a
         constant and a linear one, query masked and attending. Then LSA is trained from random weights on its exact risk
-        (Adam, six starts) with fewer, just as many, and more heads, at $d=n=3$, noise variance 2 and $|\mu|^2=27$, where
-        all $d+1$ are needed, and compared with the closed form for many heads.
+        (Adam, six starts) with fewer, just as many, and more heads, at $d=n=3$, noise variance 2 and $|\mu|^2=27$,
+        where all $d+1$ are needed, and compared with the closed form for many heads.
     """,
     quick="six layers on 200 prompts; 1 to 8 heads trained from six starts",
     full="the same",
@@ -65,7 +65,7 @@ def head_bound(lab: Lab) -> Evidence:
     kinds, key = [Kind(heads, (0.0,) * D) for heads in HEADS], lab.key("starts")
 
     def trained() -> list[float]:
-        risks = descend(kinds, posed, seeds=SEEDS, steps=STEPS, looks=1, rate=RATE, key=key).risks
+        risks = train_kinds(kinds, posed, seeds=SEEDS, steps=STEPS, looks=1, rate=RATE, key=key).risks
         return risks[:, :, -1].min(axis=1).tolist()
 
     found = lab.keep("trained", trained)

@@ -32,14 +32,15 @@ def threshold(d: int, n: int, noise: float) -> float:
         With a prior mean $\mu \ne 0$ the least risk falls with every head up to $d$. Whether the last, $(d+1)$-th head
         still helps is decided by a criterion: without noise it never does; with noise, identity covariances and
         $V = 2\kappa^2/n + 2d(1+1/n)$, $\kappa = d+\sigma^2$, $D = 1 + dn/2 + \sigma^4/V$, it does exactly if
-        $a^2 < 4|\mu|^2 g(e-g)$, where $a = n/(n+d+1+\sigma^2)$, $e = n/(2D)$, $g = \sigma^2/(VD)$. The bound $d+1$ of the
-        paper is tight for noisy data with a large mean only.
+        $a^2 < 4|\mu|^2 g(e-g)$, where $a = n/(n+d+1+\sigma^2)$, $e = n/(2D)$, $g = \sigma^2/(VD)$. The bound $d+1$ of
+        the paper is tight for noisy data with a large mean only.
     """,
-    refuted_by="A case in which the least risk with $d$ heads exceeds that with $d+1$ against the criterion, or the reverse.",
+    refuted_by="A case in which the least risk with $d$ heads exceeds that with $d+1$ against the criterion, "
+    "or the reverse.",
     method=r"""
         Least risks for given numbers of heads, by descent on the exact risk over subspaces from many starts: at $d=n=3$
-        with noise variance 2 for eight means around the criterion's threshold, among them $|\mu|^2 = 3$ and $27$, and at
-        $d=n=10$ without noise.
+        with noise variance 2 for eight means around the criterion's threshold, among them $|\mu|^2 = 3$ and $27$, and
+        at $d=n=10$ without noise.
     """,
     quick="ten means at d = n = 3, all heads at d = n = 10",
     full="the same",
@@ -91,7 +92,8 @@ def head_saturation(lab: Lab) -> Evidence:
         shown(
             "the last head helps exactly beyond the criterion's threshold",
             helps == expected,
-            reason="Means 5% on either side of the threshold are among the eight; gains are told from rounding at 1e-6.",
+            reason="Means 5% on either side of the threshold are among the eight; "
+            "gains are told from rounding at 1e-6.",
         ),
         shown(
             "the library's criterion in general coordinates agrees",
@@ -103,8 +105,8 @@ def head_saturation(lab: Lab) -> Evidence:
     figure = Figure(
         "saturation",
         "Where more heads stop helping",
-        "Left: at |μ|² = 3 the curve ends at d = 3 heads, at 27 the fourth still lowers it. Right: what the last head buys, "
-        "zero up to the criterion's threshold (the shaded part) and growing beyond it.",
+        "Left: at |μ|² = 3 the curve ends at d = 3 heads, at 27 the fourth still lowers it. Right: what the last head "
+        "buys, zero up to the criterion's threshold (the shaded part) and growing beyond it.",
         (
             Panel(
                 "d = n = 3, noise variance 2",

@@ -8,7 +8,7 @@ from ...attention import LSA, LinearGuess
 from ...tasks import Prompt
 from ...theory import Problem, best_heads
 from .. import Axis, Evidence, Figure, Lab, Level, Panel, Series, Table, claim, equal
-from ._descend import Kind, descend
+from ._descend import Kind, train_kinds
 from ._setting import one_step, problem, task
 
 D = N = 3
@@ -21,7 +21,7 @@ SEEDS, STEPS, RATE = 6, 8000, 0.02
 
 
 def shifted(layer: LSA, start: jnp.ndarray) -> LSA:
-    """Heads that do to the tokens (x, y), with the guess `<start, x>`, what `layer` does to (x, y - `<start, x>`) without one."""
+    """Heads that do to (x, y), with the guess `<start, x>`, what `layer` does to (x, y - `<start, x>`) without one."""
     d = layer.d
     move = jnp.eye(d + 1).at[d, :d].set(-start)
     return LSA(layer.v @ move, move.T @ layer.u @ move, LinearGuess(start), layer.query_masked)
@@ -34,16 +34,16 @@ def shifted(layer: LSA, start: jnp.ndarray) -> LSA:
     title="A guess counts only through its distance from the prior mean",
     statement=r"""
         For every number of heads, LSA with the guess $y_q = \langle w_0, x_q\rangle$ on tasks with the prior mean $\mu$
-        has the least risk of LSA without a guess on tasks with the prior mean $\mu - w_0$. So the empty label slot itself
-        is the source of the gap: it is a guess of zero.
+        has the least risk of LSA without a guess on tasks with the prior mean $\mu - w_0$. So the empty label slot
+        itself is the source of the gap: it is a guess of zero.
     """,
     refuted_by="A guess and a number of heads for which the two least risks differ.",
     method=r"""
         The map $e \mapsto Ae$, $A = [I\,0; -w_0^\top 1]$, takes labels to $y - \langle w_0, x\rangle$, and heads absorb
-        it: $v \mapsto A^\top v$, $U \mapsto A^\top U A$. The identity is tried on random heads and prompts, query masked
-        and attending. Then the two least risks are found by different routes: training from random weights (Adam on the
-        exact risk, six starts) with the guess held fixed, on the prior mean $\mu$; and descent over subspaces without a
-        guess, on $\mu - w_0$.
+        it: $v \mapsto A^\top v$, $U \mapsto A^\top U A$. The identity is tried on random heads and prompts, query
+        masked and attending. Then the two least risks are found by different routes: training from random weights (Adam
+        on the exact risk, six starts) with the guess held fixed, on the prior mean $\mu$; and descent over subspaces
+        without a guess, on $\mu - w_0$.
     """,
     quick="d = n = 3, prior mean (1, 1, 1), guesses from -0.5 to 1.5 times it, 1, 2 and 4 heads",
     full="the same",
@@ -59,7 +59,7 @@ def shift_lemma(lab: Lab) -> Evidence:
 
     def trained() -> list[list[float]]:
         posed = problem(C, d=D, n=N)
-        risks = descend(kinds, posed, seeds=SEEDS, steps=STEPS, looks=1, rate=RATE, key=key).risks
+        risks = train_kinds(kinds, posed, seeds=SEEDS, steps=STEPS, looks=1, rate=RATE, key=key).risks
         return risks[:, :, -1].min(axis=1).reshape(len(HEADS), len(PATH)).tolist()
 
     ends = lab.keep("trained", trained)
@@ -88,15 +88,16 @@ def shift_lemma(lab: Lab) -> Evidence:
             float(np.max(np.abs(np.subtract(direct, lemma)))),
             0.0,
             tolerance=1e-3,
-            reason="Exact risks, Adam's last thousandth left to it; risks along the path differ by a hundred times that.",
+            reason="Exact risks, Adam's last thousandth left to it; "
+            "risks along the path differ by a hundred times that.",
         )
         for heads, (direct, lemma) in found.items()
     ]
     figure = Figure(
         "shift-lemma",
         "Least risk against the guess",
-        "Training with the guess held fixed (points) lands where the lemma says (lines). At the prior mean every number of heads "
-        "is one gradient step.",
+        "Training with the guess held fixed (points) lands where the lemma says (lines). At the prior mean every "
+        "number of heads is one gradient step.",
         (
             Panel(
                 f"d = n = {D}, prior mean μ = (1, 1, 1), no noise",

@@ -2,15 +2,14 @@
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ...attention import LSA, LinearGuess
 from ...theory import best_heads
-from ...training import AdamTrainer, population_risk
+from ...training import AdamTrainer, population_risk, to_end
 from .. import Axis, Check, Evidence, Figure, Lab, Level, Panel, Series, Table, at_most, claim
-from ._descend import Kind, descend
+from ._descend import Kind, train_kinds
 from ._setting import one_step, problem, task
 
 D = N = 10
@@ -26,16 +25,17 @@ SAMPLED_STEPS, BATCH, SAMPLED_RATE = 3000, 512, 3e-3
     where="Synthetic experiments (one layer, d = 10, 10 context examples)",
     title="Trained layers land on the exact values",
     statement=r"""
-        Trained from random weights at $d=n=10$ with the prior mean $(1,\dots,1)$, LSA with 1, 5 and 11 heads ends at the
-        least risk of its number of heads, above one gradient step, and y_q-LSA ends at one gradient step, with its guess
-        at the prior mean.
+        Trained from random weights at $d=n=10$ with the prior mean $(1,\dots,1)$, LSA with 1, 5 and 11 heads ends at
+        the least risk of its number of heads, above one gradient step, and y_q-LSA ends at one gradient step, with its
+        guess at the prior mean.
     """,
-    refuted_by="A layer that training leaves clearly away from its exact least risk, or y_q-LSA above one gradient step.",
+    refuted_by="A layer that training leaves clearly away from its exact least risk, "
+    "or y_q-LSA above one gradient step.",
     method=r"""
         Adam with the step size 0.002, falling to zero, on the exact risk, three random starts for each kind of layer,
         compared with the least risks of the theory. Then Adam as in the papers, on the squared error of one query per
-        fresh sampled prompt, for the layer with one head and for y_q-LSA; what it ends with is again judged by its exact
-        risk.
+        fresh sampled prompt, for the layer with one head and for y_q-LSA;
+        what it ends with is again judged by its exact risk.
     """,
     quick="6,000 steps, three seeds; 3,000 steps on 512 sampled prompts each, two seeds",
     full="the same with 30,000 steps on samples",
@@ -57,7 +57,8 @@ def guess_trained(lab: Lab) -> Evidence:
                 f"{name}: worst of {SEEDS} trained risks over the exact least risk",
                 float(ends.max()) / least[name] - 1,
                 1e-3,
-                reason="Adam slows down on the flat bottom; a thousandth is a thirtieth of the least difference between kinds.",
+                reason="Adam slows down on the flat bottom; a thousandth is a thirtieth of the least difference "
+                "between kinds.",
             )
         )
         if guess:
@@ -74,8 +75,8 @@ def guess_trained(lab: Lab) -> Evidence:
     figure = Figure(
         "guess-trained",
         "Risk during training, from random weights",
-        "Every layer goes down to its own exact value (the level of the same colour) and stays there: mean of three seeds, "
-        "with standard errors.",
+        "Every layer goes down to its own exact value (the level of the same colour) and stays there: mean of three "
+        "seeds, with standard errors.",
         (
             Panel(
                 f"Adam on the exact risk, d = n = {D}, prior mean (1, ..., 1)",
@@ -102,7 +103,7 @@ def guess_trained(lab: Lab) -> Evidence:
 def _exact(lab: Lab) -> dict[str, Any]:
     kinds = [Kind(heads, (0.0,) * D, guess) for heads, guess in KINDS.values()]
     key = lab.key("starts")
-    ends = descend(kinds, problem(1.0, d=D, n=N), seeds=SEEDS, steps=STEPS, looks=LOOKS, rate=RATE, key=key)
+    ends = train_kinds(kinds, problem(1.0, d=D, n=N), seeds=SEEDS, steps=STEPS, looks=LOOKS, rate=RATE, key=key)
     return {"risks": ends.risks.tolist(), "distance": float(np.abs(ends.guesses[-1] - 1.0).max())}
 
 
@@ -140,11 +141,7 @@ def _from_samples(lab: Lab, heads: int, guess: bool, steps: int) -> list[float]:
         schedule="cosine",
         chunk=500,
     )
-    state = trainer.init()
-    # Optax mixes types inside.
-    with jax.numpy_dtype_promotion("standard"):
-        while not trainer.finished(state):
-            state, _ = trainer.advance(state)
+    state = to_end(trainer)
     return [float(population_risk(model, problem(1.0, d=D, n=N), D, N)) for model in trainer.members(state)]
 
 

@@ -20,16 +20,16 @@ PROMPTS = 200
     where="Section on y_q-LSA",
     title="One head with a trained initial guess closes the gap",
     statement=r"""
-        LSA with one head and a trainable guess $y_q = \langle g, x_q\rangle$ in the query's label slot (y_q-LSA) computes
-        one step of gradient descent from every start, and its least risk is that of one step from the prior mean, for
-        every prior mean. At the minimum $g = \mu$, and further heads add nothing.
+        LSA with one head and a trainable guess $y_q = \langle g, x_q\rangle$ in the query's label slot (y_q-LSA)
+        computes one step of gradient descent from every start, and its least risk is that of one step from the prior
+        mean, for every prior mean. At the minimum $g = \mu$, and further heads add nothing.
     """,
     refuted_by="A prior mean at which the least risk differs from one gradient step, or a better risk with more heads.",
     method=r"""
         The construction $v = (-w_0, 1)$, $U = [\Gamma^\top\,0; 0\,0]$, $g = w_0$ against one gradient step written out,
         on random prompts, query masked and attending. Least exact risks with a free guess for 1, 2 and $d+1$ heads
-        against the closed form $d(d+1)/(n+d+1)$, and the guess they end with beside the prior mean. (Training from random
-        weights is a claim of its own.)
+        against the closed form $d(d+1)/(n+d+1)$, and the guess they end with beside the prior mean. (Training from
+        random weights is a claim of its own.)
     """,
     quick="prior means c (1, ..., 1), c = 0, 0.5, 1, 2, at d = n = 10",
     full="the same",
@@ -66,8 +66,8 @@ def yq_lsa(lab: Lab) -> Evidence:
     figure = Figure(
         "yq-lsa",
         "Least risk against the prior mean",
-        "LSA without a guess rises with the prior mean, with many heads slowly; with a trained guess one head stays at one "
-        "gradient step.",
+        "LSA without a guess rises with the prior mean, with many heads slowly; "
+        "with a trained guess one head stays at one gradient step.",
         (
             Panel(
                 f"d = n = {D}, no noise",

@@ -14,14 +14,14 @@ D = N = 10
     where="Section 3, the case of a zero prior mean",
     title="With a zero prior mean, one head is as good as many",
     statement=r"""
-        If tasks are drawn with prior mean zero, $w \sim N(0, \Psi)$, the least in-context risk of linear self-attention is the
-        same for every number of heads, and equals that of one step of gradient descent from zero.
+        If tasks are drawn with prior mean zero, $w \sim N(0, \Psi)$, the least in-context risk of linear self-attention
+        is the same for every number of heads, and equals that of one step of gradient descent from zero.
     """,
     refuted_by="A number of heads whose least risk differs from one step of gradient descent from zero.",
     method=r"""
-        The risk of a layer is an exact polynomial in its weights; its minimum for each number of heads is found by descent from
-        many starts and compared with the closed form $\psi d\,(d+1+k)/(n+d+1+k)$, $k = \sigma^2/\psi$, at $d = n = 10$ without
-        noise and with $\sigma = 1$.
+        The risk of a layer is an exact polynomial in its weights; its minimum for each number of heads is found by
+        descent from many starts and compared with the closed form $\psi d\,(d+1+k)/(n+d+1+k)$, $k = \sigma^2/\psi$, at
+        $d = n = 10$ without noise and with $\sigma = 1$.
     """,
     quick="1 to 12 heads, with and without noise",
     full="the same",

@@ -1,4 +1,4 @@
-"""Adjusted half-MSE after every layer of many networks, over a noise law and at single noise levels; and of estimators."""
+"""Adjusted half-MSE of estimators, and of networks after every layer, over a noise law and at single noise levels."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -99,7 +99,7 @@ def measure(
     estimators = ()
     if beside:
         tuned = tuned_ridge(task, key=jax.random.fold_in(key, 1), pool=TUNING_POOL)
-        estimators = (ConstRidge.best(task), AdaRidge(task.prior), tuned, Bayes(task))
+        estimators = (ConstRidge.best(task), AdaRidge.of(task), tuned, Bayes(task))
     means, errors = mean_over_keys(_errors, (stack, estimators, task), key, samples)
     profiles = []
     for sigma in sigmas:

@@ -36,8 +36,8 @@ OTHERS = {"diag": (3, 7), "full": (3, 4)}
 # Depths of FULL that the quick budget leaves out: DIAG is as good there.
 QUICK_LEAVES_OUT = ("full 1", "full 2")
 ABLATED_LAYERS = 3
-# Pools, starts and steps: at the quick budget a law with five layers takes about 90 s on one core, and ends within 2% of
-# where the full budget's fits end.
+# Pools, starts and steps: at the quick budget a law with five layers takes about 90 s on one core, and ends within 2%
+# of where the full budget's fits end.
 QUICK: dict[str, Any] = {
     "pieces": 8,
     "most_pieces": 8,

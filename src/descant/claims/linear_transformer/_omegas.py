@@ -17,7 +17,7 @@ ROLES = {
 
 
 class Omegas(AbstractDiagonal):
-    """DIAG with free omegas, trained all but one: the column `dropped` is left out, and its omega is 0 in every layer."""
+    """DIAG with free omegas, trained all but one: the column `dropped` is left out, its omega 0 in every layer."""
 
     free: Float[Array, "L k"]
     dropped: int | None = eqx.field(static=True)

@@ -13,7 +13,7 @@ LEAST = 1e-6
 
 
 def depth_panel(law: str, found: list[Networks]) -> Panel:
-    """Loss against depth, one curve per kind of network, ridges and Bayes as levels: a panel of the paper's figure 1."""
+    """Loss against depth, one curve per kind of network, ridges and Bayes as levels: a panel of figure 1."""
     series = []
     for networks in found:
         for kind in ("gd++", "diag", "full"):

@@ -1,4 +1,4 @@
-"""Table 1 of Vladymyrov et al. (2024) as the paper prints it: adjusted half-MSE; only ever shown beside our own numbers.
+"""Table 1 of Vladymyrov et al. (2024) as the paper prints it: adjusted half-MSE; only shown beside our own numbers.
 
 As far as the text could be read. Rows are layers 1 to 7, columns the noise laws.
 """

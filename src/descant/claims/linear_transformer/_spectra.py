@@ -1,4 +1,4 @@
-"""Numbers that depend on a context's eigenvalues alone, by NumPy: the oracle's risk, and what GD++ loses to constant ridge."""
+"""What a context's eigenvalues alone decide, by NumPy: the oracle's risk, and what GD++ loses to constant ridge."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ def eigenvalues(task: LinearRegression, count: int, seed: int) -> np.ndarray:
 
 
 def oracle_risk(task: LinearRegression, count: int = 2_000, seed: int = 0) -> tuple[float, float]:
-    """E sum_i sigma^2 / (lambda_i + sigma^2), the error of the ridge regression that is told sigma; its standard error."""
+    """E sum_i sigma^2 / (lambda_i + sigma^2), the error of ridge regression that is told sigma; its standard error."""
     match task.noise:
         case UniformNoise(high=high):
             sigmas = float(high) * (np.arange(50) + 0.5) / 50

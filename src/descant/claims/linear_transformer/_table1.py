@@ -1,10 +1,10 @@
 """Table 1 of Vladymyrov et al. (2024), trained again: adjusted half-MSE of GD++, DIAG and FULL for each noise law.
 
-Half of the adjusted risk, as the paper prints it: half the mean squared error less the oracle ridge's. With little noise, the
-networks that the paper's values belong to explode on about one context in a hundred thousand, and nothing but that context
-is left in the mean. So every entry has the mean, and beside it the part of the mean that ordinary contexts make up and the
-share of the others. Such networks are fitted here without sentinels: with them, no context explodes, and the mean over
-ordinary ones is larger.
+Half of the adjusted risk, as the paper prints it: half the mean squared error less the oracle ridge's. With little
+noise, the networks that the paper's values belong to explode on about one context in a hundred thousand, and nothing
+but that context is left in the mean. So every entry has the mean, and beside it the part of the mean that ordinary
+contexts make up and the share of the others. Such networks are fitted here without sentinels: with them, no context
+explodes, and the mean over ordinary ones is larger.
 """
 
 from collections.abc import Callable, Iterator
@@ -39,8 +39,8 @@ RATIO, ERRORS = 1.03, 3.0
 SAMPLES = 131_072
 # A network explodes on a context if it errs there by more than this many times the mean error of predicting zero.
 EXPLODES = 10.0
-# What FULL networks cost grows with the square of their hundreds of parameters: fewer contexts and starts. Axial networks, from
-# which they start, fall slowly from where they explode: longer screening.
+# What FULL networks cost grows with the square of their hundreds of parameters: fewer contexts and starts. Axial
+# networks, from which they start, fall slowly from where they explode: longer screening.
 FULL_STARTS = 2
 FULL_SETTINGS: dict[str, Any] = {
     "pieces": 8,

@@ -24,9 +24,8 @@ OUTSIDE = (0.0, 2.0, 4.0)
     """,
     refuted_by="A FULL network that is no better on the two levels, or one that is as good elsewhere.",
     method=r"""
-        Four-layer networks of both kinds, FULL started from networks that are DIAG but for two input directions, measured
-        at noise levels from 0 to 4.
-        Outside is read as the mean loss at 0, 2 and 4.
+        Four-layer networks of both kinds, FULL started from networks that are DIAG but for two input directions,
+        measured at noise levels from 0 to 4. Outside is read as the mean loss at 0, 2 and 4.
     """,
     quick="{1, 3}, 4 layers; profiles of 4,096 contexts per level",
     full="{1, 3} and {1, 3, 5}; profiles of 32,768 contexts per level",
@@ -70,8 +69,8 @@ def categorical_noise(lab: Lab) -> Evidence:
     figure = Figure(
         "figure-3",
         "Figure 3: networks trained on a few noise levels",
-        "In the mean over the trained levels FULL is below DIAG, and in the mean over 0, 2 and 4 above it. The Bayes optimum "
-        "of the law is lower still at the trained levels, and itself bad between and outside of them.",
+        "In the mean over the trained levels FULL is below DIAG, and in the mean over 0, 2 and 4 above it. The Bayes "
+        "optimum of the law is lower still at the trained levels, and itself bad between and outside of them.",
         tuple(panels),
         columns=1,
     )

@@ -69,8 +69,8 @@ def weights_nearly_diagonal(lab: Lab) -> Evidence:
     figure = Figure(
         "figure-4",
         "Figure 4: P and Q of a four-layer FULL network trained on σ ∈ {1, 3}; each scaled to its largest entry",
-        "A diagonal of equal inputs with a label entry of its own, and where two input directions (the last ones) meet the "
-        "label, a block of low rank. Rows that the last layer can't use are blank.",
+        "A diagonal of equal inputs with a label entry of its own, and where two input directions (the last ones) meet "
+        "the label, a block of low rank. Rows that the last layer can't use are blank.",
         tuple(maps),
         columns=4,
     )
@@ -82,10 +82,10 @@ def weights_nearly_diagonal(lab: Lab) -> Evidence:
     )
     poorest, share = min(zip((row[0] for row in rows), held, strict=True), key=lambda pair: pair[1])
     words = (
-        f"DIAG's form alone holds {np.mean(held):.0%} of the squares on average, and of one matrix ({poorest}) {share:.0%}: the "
-        "parts of low rank are not faint. They let input directions mix with the label.",
-        "Where FULL ends depends on where it starts. Here that is an axial network, in which two directions are free, and "
-        "training stops where contexts held out gain no more.",
+        f"DIAG's form alone holds {np.mean(held):.0%} of the squares on average, and of one matrix ({poorest}) "
+        f"{share:.0%}: the parts of low rank are not faint. They let input directions mix with the label.",
+        "Where FULL ends depends on where it starts. Here that is an axial network, in which two directions are free, "
+        "and training stops where contexts held out gain no more.",
     )
     return Evidence(checks, (figure,), (table,), words)
 

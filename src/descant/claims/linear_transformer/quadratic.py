@@ -105,7 +105,7 @@ def no_quadratic(lab: Lab) -> Evidence:
 
 
 def _network_cosines(n: int, generator: np.random.Generator, count: int = 20) -> np.ndarray:
-    """For random dense networks: the cosine that any network could reach on the context, and the largest of their layers."""
+    """For random dense networks: the cosine that any could reach on the context, and the largest of their layers."""
     pairs = []
     for _ in range(count):
         tokens = generator.standard_normal((n, D + 1))

@@ -26,11 +26,11 @@ SEQUENCES = 100_000
     refuted_by="A cell whose printed loss our training does not reach, though no bound forbids it.",
     method=r"""
         Networks are trained by Levenberg-Marquardt on a pool of contexts, each depth from the one before (FULL from
-        DIAG, with two input directions freed first), and measured on fresh contexts. Adjusted half-MSE: half of the mean
-        squared error less that of the ridge regression that knows $\sigma$ (the factor one half is not in the paper's
-        formula; all of its entries show it). Contexts on which a network errs by more than ten times what predicting zero
-        costs are left out and counted: the deep networks at low noise, the paper's values included, belong to
-        polynomials of high degree that explode on rare contexts.
+        DIAG, with two input directions freed first), and measured on fresh contexts. Adjusted half-MSE: half of the
+        mean squared error less that of the ridge regression that knows $\sigma$ (the factor one half is not in the
+        paper's formula; all of its entries show it). Contexts on which a network errs by more than ten times what
+        predicting zero costs are left out and counted: the deep networks at low noise, the paper's values included,
+        belong to polynomials of high degree that explode on rare contexts.
     """,
     quick="a third: U(0, 5) and {1, 3} up to 5 layers, no noise up to 3; FULL with 3 and 4 layers on {1, 3}",
     full="all ten laws, GD++ and DIAG up to 7 layers, FULL up to 4 or 5",
@@ -100,8 +100,8 @@ def table_1_claim(lab: Lab) -> Evidence:
         "GD++ with two layers has two basins; ours is the better one, so several of our values are below the paper's."
         " Entries of GD++ that the paper prints below the bound of constant ridge are listed and not judged here "
         "(claim `table-1-gd-plus-plus`).",
-        "FULL contains DIAG. Where our FULL ends above it, its training has not ended (the pool of the quick budget is small "
-        "for almost a thousand weights); such cells are listed and not judged.",
+        "FULL contains DIAG. Where our FULL ends above it, its training has not ended (the pool of the quick budget is "
+        "small for almost a thousand weights); such cells are listed and not judged.",
         "Without noise, and at U(0, 1), deep networks explode on about one context in a hundred thousand; the column "
         "of means over all contexts then says nothing but that.",
     )

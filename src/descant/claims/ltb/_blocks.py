@@ -1,4 +1,7 @@
-"""Softmax transformers with and without MLP, trained on tasks with a prior mean; every training is a run that is found again."""
+"""Softmax transformers with and without MLP, trained on tasks with a prior mean.
+
+Every training is a run that is found again.
+"""
 
 from typing import Any, NamedTuple
 
@@ -49,7 +52,7 @@ def setting(lab: Lab) -> Setting:
 
 
 def gpt2_weights(model: SoftmaxTransformer, key: PRNGKeyArray) -> SoftmaxTransformer:
-    """Normal weights of size 0.02 and no biases; those of values and of the MLP's second layer smaller with the depth."""
+    """Normal weights of size 0.02 and no biases; those of values and the MLP's second layer smaller with the depth."""
     shrink = (model.depth * (1 if model.mlp == "none" else 2)) ** -0.5
 
     def fresh(linear: Any, number: int, size: float) -> Any:

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 from ...attention import LTB, MergedLTB
 from ...estimators import GDBeta
 from ...theory import Problem, gd_beta_risk
-from ...training import population_risk
+from ...training import at_rest, descend, population_risk
 
 METHODS = ("gradient descent", "Adam")
 
@@ -31,35 +31,29 @@ def start_of(model: GDBeta | LTB | MergedLTB) -> Float[Array, " d"]:
     return model.merged().skip if isinstance(model, LTB) else model.skip
 
 
-def _optimiser(method: str) -> optax.GradientTransformation:
-    return optax.scale_by_adam() if method == "Adam" else optax.identity()
-
-
 @eqx.filter_jit
 def _run(arrays: Any, static: Any, problems: Problem, rates: Array, method: str, steps: int) -> Array:
-    optimiser = _optimiser(method)
+    optimiser = optax.scale_by_adam() if method == "Adam" else optax.identity()
 
-    def one(arrays, problem, rate):
-        def risk(arrays):
-            return exact(eqx.combine(arrays, static), problem)
+    def apart(arrays, problem):
+        return jnp.linalg.norm(start_of(eqx.combine(arrays, static)) - problem.mean)
 
-        def step(carry, _):
-            arrays, memory = carry
-            value, slope = jax.value_and_grad(risk)(arrays)
-            apart = start_of(eqx.combine(arrays, static)) - problem.mean
-            moves, memory = optimiser.update(slope, memory)
-            arrays = jax.tree.map(lambda array, move: array - rate * move, arrays, moves)
-            return (arrays, memory), jnp.stack([value, jnp.linalg.norm(apart)])
-
-        return jax.lax.scan(step, (arrays, optimiser.init(arrays)), None, steps)[1]
-
-    return jax.vmap(one)(arrays, problems, rates)
+    _, told = descend(
+        lambda arrays, problem, _: exact(eqx.combine(arrays, static), problem),
+        at_rest(arrays, optimiser),
+        problems,
+        rates,
+        jnp.arange(steps),
+        optimiser=optimiser,
+        look=apart,
+    )
+    return jnp.stack(told, axis=-1).swapaxes(0, 1)
 
 
 def curves(
     models: list[Any], problems: list[Problem], rates: list[float], *, method: str, steps: int
 ) -> Float[np.ndarray, "members steps 2"]:
-    """Exact risk, and distance of the start from the prior mean, before every iteration; one member per entry of the lists."""
+    """Exact risk, and distance of the start from the prior mean, before every iteration; a member per entry."""
     arrays, static = zip(*(eqx.partition(model, eqx.is_inexact_array) for model in models), strict=True)
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *arrays)
     laws = jax.tree.map(lambda *leaves: jnp.stack(leaves), *problems)

@@ -1,28 +1,33 @@
 """Few-shot regression on handwritten digits: a task is a coding of the ten classes by numbers."""
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import ndtr
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PRNGKeyArray
 
-from ...tasks import LinearRegression, Prompt
+from ..._random import normals
+from ...tasks import AbstractTask, Prompt
 
 CLASSES = 10
 
 
-class DigitTasks(LinearRegression):
-    """A prompt shows n images with the numbers that this task's coding gives their classes, and asks for another image's.
+class DigitTasks(AbstractTask):
+    """A prompt shows n images with the numbers that its task's coding gives their classes, and asks for another's.
 
-    The coding is `strength` times the digit's own value (standardised) plus a standard normal number per class, centred: tasks
-    have a common part, which is the prior mean, and a part of their own. Images are rows of `images`, drawn with replacement.
+    The coding is `strength` times the digit's own value (standardised) plus a standard normal number per class,
+    centred: tasks have a common part, which is the prior mean, and a part of their own. Images are rows of `images`,
+    drawn with replacement.
     """
 
+    d: int = eqx.field(static=True)
+    n: int = eqx.field(static=True)
     images: Float[Array, "m d"]
     classes: Float[Array, "m c"]
     strength: Float[Array, ""]
 
     def __init__(self, n: int, images: np.ndarray, digits: np.ndarray, strength: float):
-        super().__init__(images.shape[1], n)
+        self.d, self.n = images.shape[1], n
         self.images = jnp.asarray(images, float)
         self.classes = jnp.asarray(np.eye(CLASSES)[digits], float)
         self.strength = jnp.asarray(strength, float)
@@ -41,6 +46,10 @@ class DigitTasks(LinearRegression):
         coding = self.strength * values + own - jnp.mean(own)
         x, labels = self.images[chosen], self.classes[chosen] @ coding
         return Prompt(x[:-1], labels[:-1], x[-1], y_query=labels[-1])
+
+    def sample(self, *, key: PRNGKeyArray) -> Prompt:
+        """Draw a prompt."""
+        return self.place(normals(key, self.numbers, self.dtype))
 
 
 def common_coding() -> Float[Array, " c"]:

@@ -8,11 +8,11 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..._predictor import AbstractPredictor
 from ..._sampling import mean_over_keys
-from ...tasks import LinearRegression
+from ...tasks import AbstractTask
 
 
 def sampled_risks(
-    models: Sequence[AbstractPredictor], task: LinearRegression, *, samples: int, key: PRNGKeyArray
+    models: Sequence[AbstractPredictor], task: AbstractTask, *, samples: int, key: PRNGKeyArray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean squared errors and their standard errors on the same prompts; the last entry is the mean of y_query^2.
 
@@ -21,7 +21,7 @@ def sampled_risks(
     return mean_over_keys(_errors, (tuple(models), task), key, samples, chunk=min(2048, samples))
 
 
-def _errors(subject: tuple[tuple[AbstractPredictor, ...], LinearRegression], key: PRNGKeyArray) -> Float[Array, " r"]:
+def _errors(subject: tuple[tuple[AbstractPredictor, ...], AbstractTask], key: PRNGKeyArray) -> Float[Array, " r"]:
     models, task = subject
     prompt = task.sample(key=key)
     assert prompt.y_query is not None

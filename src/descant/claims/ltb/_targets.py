@@ -1,31 +1,44 @@
-"""Tasks whose labels are no linear function of the inputs, in the form that the trainer wants."""
+"""Tasks whose labels are no linear function of the inputs."""
 
+import equinox as eqx
 import jax
-import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PRNGKeyArray
 
-from ...tasks import GaussianPrior, LinearRegression, Prompt
+from ..._random import normals
+from ...tasks import AbstractTask, Prompt
 
 
-class QuadraticTargets(LinearRegression):
+class QuadraticTargets(AbstractTask):
     """y = `<w, x>`^2 with w ~ N(0, I / d), inputs N(0, I), no noise."""
 
-    def __init__(self, d: int, n: int):
-        super().__init__(d, n, prior=GaussianPrior(jnp.zeros(d), jnp.eye(d) / d))
+    d: int = eqx.field(static=True)
+    n: int = eqx.field(static=True)
+
+    @property
+    def numbers(self) -> int:
+        """Inputs and query, then w."""
+        return (self.n + 2) * self.d
 
     def place(self, normals: Float[Array, " numbers"]) -> Prompt:
-        """The linear prompt of the same numbers, its labels squared."""
-        prompt = super().place(normals)
-        assert prompt.y_query is not None
-        return Prompt(prompt.x, prompt.y**2, prompt.x_query, prompt.w, prompt.sigma, prompt.y_query**2)
+        """Inputs, and the squares of their linear labels."""
+        x, w = jax.lax.split(normals.reshape(self.n + 2, self.d), (self.n + 1, 1))
+        labels = (x @ w[0]) ** 2 / self.d
+        return Prompt(x[:-1], labels[:-1], x[-1], y_query=labels[-1])
+
+    def sample(self, *, key: PRNGKeyArray) -> Prompt:
+        """Draw a prompt."""
+        return self.place(normals(key, self.numbers, self.dtype))
 
 
 # Hidden units of the networks that are the targets.
 UNITS = 8
 
 
-class ReluTargets(LinearRegression):
+class ReluTargets(AbstractTask):
     """y = sum_j a_j relu(`<w_j, x>`) / sqrt(k) over k hidden units, a_j ~ N(0, 1), w_j ~ N(0, I / d), no noise."""
+
+    d: int = eqx.field(static=True)
+    n: int = eqx.field(static=True)
 
     @property
     def numbers(self) -> int:
@@ -39,3 +52,7 @@ class ReluTargets(LinearRegression):
         units = jax.nn.relu(x @ hidden.reshape(self.d, UNITS) / self.d**0.5)
         labels = units @ out / UNITS**0.5
         return Prompt(x[:-1], labels[:-1], x[-1], y_query=labels[-1])
+
+    def sample(self, *, key: PRNGKeyArray) -> Prompt:
+        """Draw a prompt."""
+        return self.place(normals(key, self.numbers, self.dtype))

@@ -9,8 +9,7 @@ import numpy as np
 from ...attention import LSA, MergedLTB
 from ...estimators import ConstRidge
 from ...tasks import GaussianPrior
-from ...training import AdamTrainer
-from ...training._flat import flatten, rebuild
+from ...training import AdamTrainer, flatten, rebuild, to_end
 from .. import Axis, Evidence, Figure, Lab, Panel, Series, Table, at_least, claim, consistent
 from ._digits import DigitTasks, common_coding, split_digits
 from ._sampled import sampled_risks
@@ -26,7 +25,8 @@ PENALTIES = (0.5, 2.0, 8.0, 32.0)
 def trained(kind: Any, tasks: list[DigitTasks], lab: Lab, steps: int) -> list[Any]:
     """One model per task, by Adam on fresh prompts of training images, the best in training of a few random starts.
 
-    All are members of one program; the weights are kept. A single head can be stuck with reading inputs in place of labels.
+    All are members of one program; the weights are kept.
+    A single head can be stuck with reading inputs in place of labels.
     """
     members = [task for task in tasks for _ in range(STARTS)]
     models = [kind.random(D, key=jax.random.fold_in(lab.key("weights"), member)) for member in range(len(members))]
@@ -35,10 +35,7 @@ def trained(kind: Any, tasks: list[DigitTasks], lab: Lab, steps: int) -> list[An
         trainer = AdamTrainer(
             models, members, key=lab.key("prompts"), steps=steps, batch=128, lr=0.01, schedule="cosine", chunk=250
         )
-        state = trainer.init()
-        while not trainer.finished(state):
-            state, _ = trainer.advance(state)
-            lab.tell(f"training {kind.__name__}", state.info["step"] / steps)
+        state = to_end(trainer, each=lambda state, _: lab.tell(f"training {kind.__name__}", state.info["step"] / steps))
         best = np.argmin(np.reshape(state.info["losses"], (len(tasks), STARTS)), axis=1)
         ends = trainer.members(state)
         return [flatten(ends[case * STARTS + start]).tolist() for case, start in enumerate(best)]
@@ -55,7 +52,7 @@ def common_part(task: DigitTasks) -> np.ndarray:
 
 
 def ridges(task: DigitTasks, lab: Lab, samples: int) -> dict[str, ConstRidge]:
-    """Ridge regression on the context towards zero and towards the common part, each with its best penalty in training."""
+    """Ridge regression on the context towards zero and the common part, each with its best penalty in training."""
     means = {"ridge to zero": np.zeros(D), "ridge to the mean": common_part(task)}
     found = {}
     for name, mean in means.items():
@@ -93,16 +90,17 @@ def measured(lab: Lab) -> dict[str, Any]:
     where="Beyond the paper: its claim on data that is not Gaussian",
     title="On handwritten digits, the block wins where tasks have a common part",
     statement=r"""
-        Few-shot regression on images of digits: 20 images with numbers, one to be answered. If the numbers are a coding of
-        the ten classes that is new in each task and centred at zero, linear self-attention and the block do equally well; if
-        all codings have a common part (the digit's own value), the block is better, and the more so the larger that part.
+        Few-shot regression on images of digits: 20 images with numbers, one to be answered. If the numbers are a coding
+        of the ten classes that is new in each task and centred at zero, linear self-attention and the block do equally
+        well; if all codings have a common part (the digit's own value), the block is better, and the more so the larger
+        that part.
     """,
     refuted_by="Equal errors where codings have a common part, or a difference where they have none.",
     method=r"""
-        scikit-learn's digits, ten principal components of the training images; single-head LSA and LTB (the better of two
-        starts each) trained on prompts of training images by Adam, measured on prompts of held-out ones, on several random
-        splits. Beside them ridge regression on the context, towards zero and towards the weights that fit the common part
-        (which LTB has to learn by itself).
+        scikit-learn's digits, ten principal components of the training images; single-head LSA and LTB (the better of
+        two starts each) trained on prompts of training images by Adam, measured on prompts of held-out ones, on several
+        random splits. Beside them ridge regression on the context, towards zero and towards the weights that fit the
+        common part (which LTB has to learn by itself).
     """,
     quick="3 splits, 1,000 steps, 8,192 test prompts",
     full="12 splits, 10,000 steps, 131,072 test prompts",
@@ -138,7 +136,8 @@ def digits(lab: Lab) -> Evidence:
                     gap,
                     0.02 * entries["LTB"][0],
                     error=error,
-                    reason="More than 2 % of the error: a difference that matters, and that jitter of training does not make.",
+                    reason="More than 2 % of the error: a difference that matters, "
+                    "and that jitter of training does not make.",
                 )
             )
     gaps = [table[strength]["LSA - LTB"] for strength in table]
@@ -164,7 +163,8 @@ def digits(lab: Lab) -> Evidence:
     figure = Figure(
         "digits",
         "Few-shot regression on handwritten digits, held-out images",
-        "Without a common part, attention and block coincide. With one, self-attention falls behind, the block does not.",
+        "Without a common part, attention and block coincide. With one, self-attention falls behind, "
+        "the block does not.",
         (
             Panel(
                 f"d = {D} components, n = {N} images",

@@ -74,14 +74,14 @@ def _panel(name: str, times: np.ndarray, label: str, curves: dict[str, np.ndarra
     where="Theorem 6.3, the start",
     title="Gradient flow takes the start to the prior mean at the stated rate",
     statement=r"""
-        Gradient flow on the population risk of GD-$\beta$, from any initial $(\beta, \Gamma)$, takes $\beta$ to $\mu$ on the
-        span of the inputs: $|P(\beta(t) - \mu)| \le e^{-\lambda t/(n+1)}\,|P(\beta(0) - \mu)|$ with $\lambda$ the least
-        positive eigenvalue of $\Lambda$. What lies outside the span does not move.
+        Gradient flow on the population risk of GD-$\beta$, from any initial $(\beta, \Gamma)$, takes $\beta$ to $\mu$
+        on the span of the inputs: $|P(\beta(t) - \mu)| \le e^{-\lambda t/(n+1)}\,|P(\beta(0) -
+        \mu)|$ with $\lambda$ the least positive eigenvalue of $\Lambda$. What lies outside the span does not move.
     """,
     refuted_by="A time at which the distance is above the bound, or a component outside the span that has moved.",
     method=r"""
-        The flow (of half the risk, as in the paper's appendix) is solved to ten digits from random starts on four problems:
-        isotropic, without symmetry, far more dimensions than examples, inputs of deficient rank.
+        The flow (of half the risk, as in the paper's appendix) is solved to ten digits from random starts on four
+        problems: isotropic, without symmetry, far more dimensions than examples, inputs of deficient rank.
     """,
     quick="4 problems, 60 times each",
     full="4 problems, 60 times each",
@@ -118,7 +118,8 @@ def flow_start(lab: Lab) -> Evidence:
     figure = Figure(
         "flow-start",
         "How fast gradient flow learns the prior mean",
-        "The flow stays below the stated exponential, and mostly well below: its rate is that of the worst preconditioner.",
+        "The flow stays below the stated exponential, and mostly well below: "
+        "its rate is that of the worst preconditioner.",
         tuple(panels),
     )
     return Evidence(tuple(checks), (figure,))
@@ -136,10 +137,10 @@ def flow_start(lab: Lab) -> Evidence:
     """,
     refuted_by="A time at which the distance is above the bound.",
     method=r"""
-        The same flows as in `flow-start`. The paper's own intermediate bounds add up to a factor $\sqrt d\,(1 + 2/n)$ in
-        place of $2 + 2/n$, so as far as the text could be read its proof does not give the statement. Ours does: the factor
-        is at most $1 + |\tilde\Gamma^*|_F/n$, and $p/((n+1)p + 1) \le \sqrt{p/(4(n+1))}$ gives $|\tilde\Gamma^*|_F/n \le
-        1/(2\sqrt{n+1})$ whatever $d$ is.
+        The same flows as in `flow-start`. The paper's own intermediate bounds add up to a factor $\sqrt d\,(1 + 2/n)$
+        in place of $2 + 2/n$, so as far as the text could be read its proof does not give the statement. Ours does: the
+        factor is at most $1 + |\tilde\Gamma^*|_F/n$, and $p/((n+1)p + 1) \le \sqrt{p/(4(n+1))}$ gives
+        $|\tilde\Gamma^*|_F/n \le 1/(2\sqrt{n+1})$ whatever $d$ is.
     """,
     quick="4 problems, 60 times each",
     full="4 problems, 60 times each",
@@ -180,8 +181,8 @@ def flow_preconditioner(lab: Lab) -> Evidence:
     figure = Figure(
         "flow-preconditioner",
         "How fast gradient flow learns the preconditioner",
-        "The flow stays below the printed bound, and below the smaller one proved here. The uppermost line is the printed "
-        "bound with the factor √d that its proof seems to drop.",
+        "The flow stays below the printed bound, and below the smaller one proved here. The uppermost line is the "
+        "printed bound with the factor √d that its proof seems to drop.",
         tuple(panels),
     )
     words = (

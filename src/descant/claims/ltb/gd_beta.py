@@ -19,7 +19,7 @@ LONG = (10, 100, 1_000, 10_000, 100_000)
 
 
 def theorem_risk(problem: Problem, beta: np.ndarray, gamma: np.ndarray) -> float:
-    """The risk as the theorem writes it, less the label noise of the query; plain NumPy, apart from the library's form."""
+    """The risk as the theorem writes it, less the query's label noise; plain NumPy, apart from the library's form."""
     h, m, gap = np.asarray(problem.inputs), problem.n, beta - np.asarray(problem.mean)
     values, vectors = np.linalg.eigh(h)
     root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
@@ -65,18 +65,19 @@ def _near_optimum(problem: Problem, normal: np.ndarray) -> tuple[np.ndarray, np.
     where="Theorem 5.2",
     title="The risk of GD-beta and its unique optimum",
     statement=r"""
-        One preconditioned gradient step from a learnt start, $\hat w = \beta - \Gamma X^\top (X\beta - y)/n$, has a risk that
-        is known in closed form for every $\beta$ and $\Gamma$. It is least at $\beta = \mu$, the prior mean, and at a known
-        $\Gamma^*$; the least value is $\sum_i \phi_i(\phi_i + s)/((n+1)\phi_i + s)$ with $\phi_i$ the eigenvalues of
-        $\Lambda^{1/2}\Psi\Lambda^{1/2}$ and $s = \sum_i \phi_i + \sigma^2$. It does not depend on $\mu$. As $n \to \infty$,
-        $\Gamma^* \to \Lambda^{-1}$.
+        One preconditioned gradient step from a learnt start, $\hat w = \beta - \Gamma X^\top (X\beta - y)/n$, has a
+        risk that is known in closed form for every $\beta$ and $\Gamma$. It is least at $\beta = \mu$, the prior mean,
+        and at a known $\Gamma^*$; the least value is $\sum_i \phi_i(\phi_i + s)/((n+1)\phi_i + s)$ with $\phi_i$ the
+        eigenvalues of $\Lambda^{1/2}\Psi\Lambda^{1/2}$ and $s = \sum_i \phi_i + \sigma^2$. It does not depend on $\mu$.
+        As $n \to \infty$, $\Gamma^* \to \Lambda^{-1}$.
     """,
-    refuted_by="A beta and Gamma whose sampled risk differs from the formula, or whose risk is below the stated minimum.",
+    refuted_by="A beta and Gamma whose sampled risk differs from the formula, "
+    "or whose risk is below the stated minimum.",
     method=r"""
-        The theorem's formula is written out again in plain NumPy, and compared with an independent polynomial form and with a
-        simulation on prompts, at random $\beta$ and $\Gamma$. The minimum is compared with what quasi-Newton descent over all
-        of $(\beta, \Gamma)$ finds from random starts. Three problems: isotropic, without symmetry, and with inputs of
-        deficient rank.
+        The theorem's formula is written out again in plain NumPy, and compared with an independent polynomial form and
+        with a simulation on prompts, at random $\beta$ and $\Gamma$. The minimum is compared with what quasi-Newton
+        descent over all of $(\beta, \Gamma)$ finds from random starts. Three problems: isotropic, without symmetry, and
+        with inputs of deficient rank.
     """,
     quick="65,536 prompts per problem",
     full="1,048,576 prompts per problem",
@@ -111,7 +112,8 @@ def gd_beta_optimum(lab: Lab) -> Evidence:
                 formula,
                 error=errors[0],
                 resolution=0.1 * formula,
-                reason="Sampling error alone; a tenth of the risk would be seen, and the terms of the formula are larger.",
+                reason="Sampling error alone; a tenth of the risk would be seen, "
+                "and the terms of the formula are larger.",
             ),
             equal(
                 f"risk at the stated optimum beside the stated minimum, {name}",
@@ -153,9 +155,10 @@ def _figure(lab: Lab, gaps: list[float]) -> Figure:
         risks = []
         for n in SIMULATED:
             task = isotropic(4, n, mean, 1.0)
-            gamma = optimal_gamma(Problem.of(task), task.prior.mean)
+            problem = Problem.of(task)
+            gamma = optimal_gamma(problem, problem.mean)
             key = lab.key(f"curve {mean} {n}")
-            risks.append(sampled_risks([GDBeta(task.prior.mean, gamma)], task, samples=SAMPLES, key=key))
+            risks.append(sampled_risks([GDBeta(problem.mean, gamma)], task, samples=SAMPLES, key=key))
         series.append(
             Series(
                 f"simulated, prior mean {mean:g}",
@@ -169,8 +172,8 @@ def _figure(lab: Lab, gaps: list[float]) -> Figure:
     return Figure(
         "gd-beta-optimum",
         "The least risk of GD-beta, and where its preconditioner goes",
-        "Left: simulation lies on the closed form, whatever the prior mean. Right: the preconditioner tends to the inverse "
-        "of the inputs' covariance, and the distance falls like 1/n.",
+        "Left: simulation lies on the closed form, whatever the prior mean. Right: the preconditioner tends to the "
+        "inverse of the inputs' covariance, and the distance falls like 1/n.",
         (
             Panel(
                 "d = 4, noise 1",

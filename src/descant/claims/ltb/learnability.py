@@ -25,7 +25,8 @@ TASKS, SAMPLES = 1000, 40
 def reduced_risk(d: int, n: int, size: float, b: float, p: float, q: float) -> float:
     """The risk of GD-beta for N(0, I) inputs and N(mu, I) tasks, |mu| = size, no noise; exact.
 
-    The start is b along mu, the preconditioner p along mu and q across it: by symmetry, gradient flow from zero keeps this form.
+    The start is b along mu, the preconditioner p along mu and q across it: by symmetry,
+    gradient flow from zero keeps this form.
     """
     along = 1 + (size - b) ** 2
     total = along + d - 1
@@ -44,7 +45,7 @@ def velocity(d: int, n: int, size: float, state: np.ndarray) -> np.ndarray:
 
 
 def learning_time(d: int, n: int, size: float) -> tuple[float, float]:
-    """Time of the flow from zero until the start is within 1 % of the mean, and its rate of approach once within 0.1 %."""
+    """Time of the flow from zero until the start is within 1 % of the mean, and its rate once within 0.1 %."""
 
     def near(_, state):
         return abs(size - state[0]) - GOAL * size
@@ -67,10 +68,10 @@ def learning_time(d: int, n: int, size: float) -> tuple[float, float]:
 
 
 def tasks_needed(d: int, n: int, rng: np.random.Generator) -> dict[str, float]:
-    """How well TASKS tasks determine the mean: the scatter of the least-squares start, times TASKS, with its standard error.
+    """How well TASKS tasks determine the mean: the scatter of the least-squares start, times TASKS; its standard error.
 
-    With Gamma at its best, a task asks for `<g, z>` = y_query - (what the step adds), z = (I - gamma S/n) x_query; its error is
-    `<w - mu, z>`. `predicted` is d^2 kappa, kappa = E|z|^4 / (E|z|^2)^2, from the same draws.
+    With Gamma at its best, a task asks for `<g, z>` = y_query - (what the step adds), z = (I - gamma S/n) x_query; its
+    error is `<w - mu, z>`. `predicted` is d^2 kappa, kappa = E|z|^4 / (E|z|^2)^2, from the same draws.
     """
     gamma = n / (n + d + 1)
     scatters, fourth, second = [], 0.0, 0.0
@@ -92,7 +93,7 @@ def tasks_needed(d: int, n: int, rng: np.random.Generator) -> dict[str, float]:
 
 
 def adam_iterations(lab: Lab) -> list[list[float]]:
-    """Iterations of Adam on the block's exact risk until its skip is within 1 % of mu: for each size of mu, each random start."""
+    """Iterations of Adam on the block's exact risk until its skip is within 1 % of mu: by size of mu and start."""
     d, n = 4, 8
     blocks = [MergedLTB.random(d, key=jax.random.fold_in(lab.key("blocks"), member)) for member in range(BLOCKS)]
     members = [(block, size) for size in FURTHER for block in blocks]
@@ -109,18 +110,20 @@ def adam_iterations(lab: Lab) -> list[list[float]]:
     where="Section 6 and the discussion; the scaling is ours",
     title="What it takes to learn the prior mean",
     statement=r"""
-        Learnability of $\mu$ is the effort until the learnt start is within 1 % of $\mu$. (a) In time of gradient flow: close
-        to the optimum the rate is $(d+1)/(n+d+1)$, so the time is about $\ln(100)\,(n+d+1)/(d+1)$, and hardly depends on
-        $|\mu|$. (b) In tasks: with the preconditioner at its best, least squares needs $N = \kappa\, d^2 / (0.01\,|\mu|)^2$
-        tasks of unit covariance, $\kappa$ a kurtosis near 1 to 4: quadratic in $d$, inverse to $|\mu|^2$, nearly independent
-        of $n$. (c) In iterations of Adam with a fixed step size, at $d = 4$, $n = 8$: like $|\mu|^{3/4}$ from 1 to 300, and
-        never fewer than the largest entry of $\mu$ over the step size.
+        Learnability of $\mu$ is the effort until the learnt start is within 1 % of $\mu$. (a) In time of gradient flow:
+        close to the optimum the rate is $(d+1)/(n+d+1)$, so the time is about $\ln(100)\,(n+d+1)/(d+1)$, and hardly
+        depends on $|\mu|$. (b) In tasks: with the preconditioner at its best, least squares needs
+        $N = \kappa\, d^2 / (0.01\,|\mu|)^2$ tasks of unit covariance, $\kappa$ a kurtosis near 1 to 4: quadratic in
+        $d$, inverse to $|\mu|^2$, nearly independent of $n$. (c) In iterations of Adam with a fixed step size, at
+        $d = 4$, $n = 8$: like $|\mu|^{3/4}$ from 1 to 300, and never fewer than the largest entry of $\mu$ over the
+        step size.
     """,
-    refuted_by="A rate or a number of tasks off the formula, or iterations of Adam that grow like another power of the mean.",
+    refuted_by="A rate or a number of tasks off the formula, "
+    "or iterations of Adam that grow like another power of the mean.",
     method=r"""
-        (a) The flow from zero keeps a form with three numbers; its equations are solved to nine digits. (b) Least squares on
-        samples of 1,000 tasks, the scatter of 40 fits against the asymptotic formula. (c) Adam on the exact risk of the block
-        with merged weights. All for inputs $N(0, I)$, tasks $N(\mu, I)$, no noise.
+        (a) The flow from zero keeps a form with three numbers; its equations are solved to nine digits. (b) Least
+        squares on samples of 1,000 tasks, the scatter of 40 fits against the asymptotic formula. (c) Adam on the exact
+        risk of the block with merged weights. All for inputs $N(0, I)$, tasks $N(\mu, I)$, no noise.
     """,
     quick="4 dimensions, 3 context lengths, 4 sizes of the mean",
     full="the same",
@@ -138,9 +141,10 @@ def mean_learnability(lab: Lab) -> Evidence:
         max(times[d, n, size][0] for size in SIZES) / min(times[d, n, size][0] for size in SIZES) for d, n in stated
     ]
     example = isotropic(3, 5, 2.0 / 3**0.5)
-    mean = np.asarray(example.prior.mean) / 2.0
+    problem = Problem.of(example)
+    mean = np.asarray(problem.mean) / 2.0
     gamma = 0.3 * np.eye(3) + 0.4 * np.outer(mean, mean)
-    polynomial = float(gd_beta_risk(Problem.of(example), 0.5 * jax.numpy.asarray(mean), jax.numpy.asarray(gamma)))
+    polynomial = float(gd_beta_risk(problem, 0.5 * jax.numpy.asarray(mean), jax.numpy.asarray(gamma)))
     lab.tell("tasks", 0.3)
     with threadpool_limits(1, "blas"):
         needed = lab.keep("tasks", lambda: {f"{d} {n}": tasks_needed(d, n, rng) for d in DIMENSIONS for n in LENGTHS})
@@ -163,14 +167,16 @@ def mean_learnability(lab: Lab) -> Evidence:
             ratios[worst],
             1.0,
             tolerance=0.05,
-            reason="At a thousandth of the mean the preconditioner is within a few per cent of its limit, and the rate with it.",
+            reason="At a thousandth of the mean the preconditioner is within a few per cent of its limit, "
+            "and the rate with it.",
         ),
         equal(
             f"time at |μ| = 1 over ln(100) (n+d+1)/(d+1), furthest off (d, n = {oddest})",
             units[oddest],
             1.0,
             tolerance=0.1,
-            reason="About: the first moments, in which the preconditioner is not there yet, make a difference of order one.",
+            reason="About: the first moments, in which the preconditioner is not there yet, "
+            "make a difference of order one.",
         ),
         at_most(
             "longest time over shortest as |μ| goes from 1 to 30, at the worst d and n",
@@ -221,8 +227,9 @@ def _figure(times: dict, needed: dict, adam: list[list[float]]) -> Figure:
     return Figure(
         "mean-learnability",
         "Effort until the start is within 1 % of the prior mean",
-        "Longer contexts make the mean slower to learn, because the step does its work (left); tasks grow with the square "
-        "of the dimension and hardly with the context length (middle); Adam's iterations grow more slowly than the mean (right).",
+        "Longer contexts make the mean slower to learn, because the step does its work (left); tasks grow with the "
+        "square of the dimension and hardly with the context length (middle); Adam's iterations grow more slowly than "
+        "the mean (right).",
         (
             Panel(
                 "gradient flow, |μ| = 1",

@@ -1,4 +1,4 @@
-"""What linear self-attention loses to the block when tasks have a mean (Theorem 4.1): the proved bound and the printed one."""
+"""What linear self-attention loses to the block when tasks have a mean (Theorem 4.1): proved bound and printed one."""
 
 import numpy as np
 
@@ -9,7 +9,10 @@ from ._problems import crooked, isotropic
 
 MEANS = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 WHERE = "Theorem 4.1"
-READ = "The text of the theorem was read from a machine transcription, so what is called printed here may not be what is printed."
+READ = (
+    "The text of the theorem was read from a machine transcription, "
+    "so what is called printed here may not be what is printed."
+)
 
 
 def lsa_gap(task: LinearRegression) -> float:
@@ -39,14 +42,16 @@ def _grid(lab: Lab) -> dict[str, LinearRegression]:
     statement=r"""
         The best single-head linear self-attention is worse than the best linear transformer block by at least
         $\tfrac{2}{3(n+1)} \|\mu\|_\Lambda^2$, and by the sharper bound of the same proof, $\bigl[\tfrac{1}{n+1} -
-        \tfrac{s^2}{(n+1)^2 D}\bigr] \|\mu\|_\Lambda^2$ with $D = 2\,\mathrm{tr}(\Lambda\Psi)^2 + \tfrac{3n+2}{n(n+1)} s^2$.
-        So the gap grows without limit, like $\|\mu\|^2$.
+        \tfrac{s^2}{(n+1)^2 D}\bigr] \|\mu\|_\Lambda^2$ with $D = 2\,\mathrm{tr}(\Lambda\Psi)^2 + \tfrac{3n+2}{n(n+1)}
+        s^2$. So the gap grows without limit, like $\|\mu\|^2$.
     """,
-    refuted_by="A problem whose exact gap is below the bound, or a gap that grows more slowly than the square of the mean.",
+    refuted_by="A problem whose exact gap is below the bound, "
+    "or a gap that grows more slowly than the square of the mean.",
     method=r"""
-        Both infima are exact: the block's is a closed form (Theorem 5.3), the attention's is the minimum of a polynomial,
-        found by descent from many starts. The bounds are compared with the gap on seven problems, with and without symmetry
-        and noise; growth is the slope of $\log(\text{gap})$ between $|\mu|$ of 10 and 30 per coordinate.
+        Both infima are exact: the block's is a closed form (Theorem 5.3), the attention's is the minimum of a
+        polynomial, found by descent from many starts. The bounds are compared with the gap on seven problems, with and
+        without symmetry and noise; growth is the slope of $\log(\text{gap})$ between $|\mu|$ of 10 and 30 per
+        coordinate.
     """,
     quick="7 problems and 6 sizes of the mean",
     full="the same",
@@ -75,14 +80,16 @@ def proved_gap(lab: Lab) -> Evidence:
             slope,
             2.0,
             tolerance=0.02,
-            reason="The slope tends to 2 as the mean grows; between these two means the next order is 1 % of the gap or less.",
+            reason="The slope tends to 2 as the mean grows; between these two means the next order is 1 % of the gap "
+            "or less.",
         ),
         equal(
             "gap / |μ|² at the largest mean beside 2/(n+2)",
             gaps[-1] / squares[-1],
             2 / (n + 2),
             tolerance=1e-3,
-            reason="2/(n+2) is the limit that we derived, three times the proved 2/(3(n+1)); the rest falls like 1/|μ|².",
+            reason="2/(n+2) is the limit that we derived, three times the proved 2/(3(n+1)); "
+            "the rest falls like 1/|μ|².",
         ),
     ]
     figure = Figure(
@@ -154,9 +161,9 @@ LENGTH = 5
     """,
     refuted_by="One problem on which the gap is smaller than the printed bound.",
     method=r"""
-        $\Lambda = \Psi = I_d$, $n = 5$, no noise, $\mu = (1, \dots, 1)$. The printed bound is compared with two numbers that
-        are not below the gap: the exact gap, and, needing no minimisation at all, the risk of predicting zero (zero weights
-        are a linear self-attention) less the block's closed form.
+        $\Lambda = \Psi = I_d$, $n = 5$, no noise, $\mu = (1, \dots, 1)$. The printed bound is compared with two numbers
+        that are not below the gap: the exact gap, and, needing no minimisation at all, the risk of predicting zero
+        (zero weights are a linear self-attention) less the block's closed form.
     """,
     quick="d from 5 to 50",
     full="the same",
@@ -189,8 +196,8 @@ def printed_gap(lab: Lab) -> Evidence:
     figure = Figure(
         "lsa-gap-printed",
         "The printed bound against the gap, n = 5",
-        "A lower bound must lie below the gap. The printed one crosses it as the dimension grows past the context length, "
-        "and then even what the zero predictor allows; the first branch stays below.",
+        "A lower bound must lie below the gap. The printed one crosses it as the dimension grows past the context "
+        "length, and then even what the zero predictor allows; the first branch stays below.",
         (
             Panel(
                 "inputs and tasks N(0, I) and N(1, I), no noise",
@@ -215,7 +222,8 @@ def printed_gap(lab: Lab) -> Evidence:
     )
     words = (
         READ,
-        "The proof, followed to its end, gives the bound of the claim `lsa-gap`, which holds here too. Where the last step "
-        "of the proof applies, the second branch is not larger than the first, so it adds nothing; elsewhere it can be false.",
+        "The proof, followed to its end, gives the bound of the claim `lsa-gap`, which holds here too. Where the last "
+        "step of the proof applies, the second branch is not larger than the first, so it adds nothing; elsewhere it "
+        "can be false.",
     )
     return Evidence(checks, (figure,), (table,), words)

@@ -7,11 +7,12 @@ from ...attention import LTB, gd_beta_as_ltb
 from ...estimators import GDBeta
 from ...tasks import LinearRegression
 from ...theory import Problem, gd_beta_minimum, optimal_gamma
-from ...training import PopulationTrainer, population_risk
+from ...training import PopulationTrainer, population_risk, to_end
 from .. import Axis, Evidence, Figure, Lab, Panel, Series, Table, claim, equal
 from ._problems import crooked, isotropic
 
-# Random starts that are tried on a problem at least, and at most: more only while none has come down to the closed form.
+# Random starts that are tried on a problem at least, and at most:
+# more only while none has come down to the closed form.
 STARTS, MOST_STARTS = 2, 10
 CLOSE = 1e-6
 CONTEXTS = 200
@@ -27,21 +28,24 @@ def _tasks(lab: Lab) -> dict[str, LinearRegression]:
 
 def optimal_gd_beta(task: LinearRegression) -> GDBeta:
     """The minimiser of Theorem 5.2."""
-    return GDBeta(task.prior.mean, optimal_gamma(Problem.of(task), task.prior.mean))
+    problem = Problem.of(task)
+    return GDBeta(problem.mean, optimal_gamma(problem, problem.mean))
 
 
 def minimised(task: LinearRegression, lab: Lab, name: str) -> dict:
-    """The least exact risks that blocks in their own factors reach from random weights, and how far the best is from GD-beta.
+    """The least exact risks that blocks in their own factors reach from random weights; the best's distance to GD-beta.
 
     The distance is between the weight vectors that the two give on sampled contexts, relative to the prior mean's part.
     """
     block, least = LTB.random(task.d, key=lab.key(name)), lab.pick(STARTS, MOST_STARTS)
     trainer = PopulationTrainer(block, task, key=lab.key(f"{name} starts"), random_starts=MOST_STARTS - 1)
     goal = (1 + CLOSE) * float(gd_beta_minimum(Problem.of(task)))
-    state, risks = trainer.init(), []
-    while not trainer.finished(state) and (len(risks) < least or min(risks) > goal):
-        state, rows = trainer.advance(state)
-        risks.append(rows[0]["loss"])
+    risks: list[float] = []
+    state = to_end(
+        trainer,
+        each=lambda _, rows: risks.append(rows[0]["loss"]),
+        stop=lambda: len(risks) >= least and min(risks) <= goal,
+    )
     found, wanted = trainer.model(state), optimal_gd_beta(task)
 
     def pair(key):
@@ -59,15 +63,17 @@ def minimised(task: LinearRegression, lab: Lab, name: str) -> dict:
     where="Theorem 5.3",
     title="The best linear transformer block is one gradient step from a learnt start",
     statement=r"""
-        If $\Lambda^{1/2}\Psi^{1/2}$ has rank two or more, the least risk over all linear transformer blocks equals the least
-        risk of GD-$\beta$, and the best block, as a function, is the best GD-$\beta$: start $\mu$, preconditioner $\Gamma^*$.
+        If $\Lambda^{1/2}\Psi^{1/2}$ has rank two or more, the least risk over all linear transformer blocks equals the
+        least risk of GD-$\beta$, and the best block, as a function, is the best GD-$\beta$: start $\mu$, preconditioner
+        $\Gamma^*$.
     """,
-    refuted_by="A block with a smaller risk than the best GD-beta, or two best blocks that answer the same context differently.",
+    refuted_by="A block with a smaller risk than the best GD-beta, "
+    "or two best blocks that answer the same context differently.",
     method=r"""
-        The exact risk of a block in the paper's six factors ($W_K, W_Q, W_V, W_P, W_1, W_2$) is minimised by Newton steps in
-        a trust region from random weights, and the least value found is compared with the closed form of Theorem 5.2; so is
-        the risk of the paper's construction. The block that was found and the best GD-$\beta$ are then asked about the same
-        200 contexts.
+        The exact risk of a block in the paper's six factors ($W_K, W_Q, W_V, W_P, W_1, W_2$) is minimised by Newton
+        steps in a trust region from random weights, and the least value found is compared with the closed form of
+        Theorem 5.2; so is the risk of the paper's construction. The block that was found and the best GD-$\beta$ are
+        then asked about the same 200 contexts.
     """,
     quick="2 problems, 2 to 10 random starts each",
     full="and the setting of Figure 1, 10 random starts each",
@@ -109,8 +115,8 @@ def ltb_equals_gd_beta(lab: Lab) -> Evidence:
     figure = Figure(
         "ltb-equals-gd-beta",
         "Where Newton's method ends when it minimises over blocks",
-        "Every random start is a point; its risk less the closed form, relative. The best start of each problem ends on "
-        "it; others may end in a poorer local minimum, never below.",
+        "Every random start is a point; its risk less the closed form, relative. The best start of each problem ends "
+        "on it; others may end in a poorer local minimum, never below.",
         (
             Panel(
                 "least risks found",

@@ -1,4 +1,4 @@
-"""How near one step of GD-beta comes to Bayes: close where noise dominates, arbitrarily far elsewhere (Corollary 6.2)."""
+"""How near one step of GD-beta is to Bayes: close where noise dominates, arbitrarily far elsewhere (Corollary 6.2)."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -60,15 +60,17 @@ def _panel(curves: dict[int, list[list[float]]], snrs: tuple[float, ...], *serie
     where="Corollary 6.2 with Lemma 6.1",
     title="With enough noise, GD-beta is Bayes up to a constant",
     statement=r"""
-        If the signal is not larger than the noise, $\mathrm{tr}(\Lambda\Psi) \lesssim \sigma^2$, the best GD-$\beta$ (so the
-        best block) has the risk of the Bayes predictor up to a constant factor, and both are $\sum_i \min(\bar\phi, \phi_i)$
-        up to constants, $\bar\phi = (\mathrm{tr}(\Lambda\Psi) + \sigma^2)/n$.
+        If the signal is not larger than the noise, $\mathrm{tr}(\Lambda\Psi) \lesssim \sigma^2$, the best GD-$\beta$
+        (so the best block) has the risk of the Bayes predictor up to a constant factor, and both are
+        $\sum_i \min(\bar\phi, \phi_i)$ up to constants, $\bar\phi = (\mathrm{tr}(\Lambda\Psi) + \sigma^2)/n$.
     """,
-    refuted_by="A problem with $\\mathrm{tr}(\\Lambda\\Psi) \\le \\sigma^2$ on which the ratio of the risks is above 3.",
+    refuted_by="A problem with $\\mathrm{tr}(\\Lambda\\Psi) \\le \\sigma^2$ on which the ratio of the risks is above "
+    "3.",
     method=r"""
-        The paper names no constant. We derive one: Jensen's inequality gives Bayes $\ge \sum_i \phi_i\sigma^2/(\sigma^2 +
-        n\phi_i)$, and with it the ratio is at most $1 + (\mathrm{tr}(\Lambda\Psi) + \phi_1)/\sigma^2 \le 3$. The least risk
-        of GD-$\beta$ is exact, the Bayes risk is a mean over contexts of the exact posterior variance.
+        The paper names no constant. We derive one: Jensen's inequality gives Bayes
+        $\ge \sum_i \phi_i\sigma^2/(\sigma^2 + n\phi_i)$, and with it the ratio is at most
+        $1 + (\mathrm{tr}(\Lambda\Psi) + \phi_1)/\sigma^2 \le 3$. The least risk of GD-$\beta$ is exact, the Bayes risk
+        is a mean over contexts of the exact posterior variance.
     """,
     quick="3 context lengths, 4 noise levels, 8,192 contexts each",
     full="131,072 contexts each",
@@ -100,8 +102,8 @@ def nearly_bayes(lab: Lab) -> Evidence:
     figure = Figure(
         "nearly-bayes",
         "One step against Bayes where noise dominates",
-        "With noise a hundred times the signal the two are the same; where they are equal one step still costs at most a few "
-        "tens of per cent, far below the proved constant.",
+        "With noise a hundred times the signal the two are the same; where they are equal one step still costs at most "
+        "a few tens of per cent, far below the proved constant.",
         (_panel(curves, NOISY, bound),),
         columns=1,
     )
@@ -114,16 +116,17 @@ def nearly_bayes(lab: Lab) -> Evidence:
     where="Section 6, the signal-to-noise condition; Section 4 and Table 1, experiments",
     title="Without the condition, GD-beta can be arbitrarily far from Bayes",
     statement=r"""
-        The condition $\mathrm{tr}(\Lambda\Psi) \lesssim \sigma^2$ is needed: for $n \ge d$ the ratio of the best GD-$\beta$'s
-        risk to the Bayes risk grows without bound as the noise vanishes, in proportion to
-        $\mathrm{tr}(\Lambda\Psi)/\sigma^2$. The paper's own experiments, without noise and with $n \ge d$, lie there: Bayes
-        errs by nothing, one step does not.
+        The condition $\mathrm{tr}(\Lambda\Psi) \lesssim \sigma^2$ is needed: for $n \ge d$ the ratio of the best
+        GD-$\beta$'s risk to the Bayes risk grows without bound as the noise vanishes, in proportion to
+        $\mathrm{tr}(\Lambda\Psi)/\sigma^2$. The paper's own experiments, without noise and with $n \ge d$, lie there:
+        Bayes errs by nothing, one step does not.
     """,
-    refuted_by="A ratio that stays bounded as the noise vanishes, or a Bayes risk above zero in the paper's two settings.",
+    refuted_by="A ratio that stays bounded as the noise vanishes, "
+    "or a Bayes risk above zero in the paper's two settings.",
     method=r"""
-        The same problems as in `nearly-bayes` with little noise, and the exact risks of the paper's two settings. Once the
-        context determines the task, the Bayes risk is proportional to $\sigma^2$, so the ratio's growth over a factor of ten
-        in $\mathrm{tr}(\Lambda\Psi)/\sigma^2$ tends to ten.
+        The same problems as in `nearly-bayes` with little noise, and the exact risks of the paper's two settings. Once
+        the context determines the task, the Bayes risk is proportional to $\sigma^2$, so the ratio's growth over a
+        factor of ten in $\mathrm{tr}(\Lambda\Psi)/\sigma^2$ tends to ten.
     """,
     quick="2 context lengths, 4 noise levels, 8,192 contexts each",
     full="131,072 contexts each",
@@ -143,7 +146,8 @@ def bayes_outside(lab: Lab) -> Evidence:
                 growth,
                 0.5 * CLEAN[-1] / CLEAN[-2],
                 error=growth * float(np.hypot(low_error / low, high_error / high)),
-                reason="Proportional growth is a factor of ten in the limit; half of it tells growth from a bounded ratio.",
+                reason="Proportional growth is a factor of ten in the limit; "
+                "half of it tells growth from a bounded ratio.",
             )
         )
     rows = []
@@ -162,7 +166,8 @@ def bayes_outside(lab: Lab) -> Evidence:
     figure = Figure(
         "bayes-outside",
         "One step against Bayes where the signal dominates",
-        "The ratio rises in proportion to signal over noise: with little noise, Bayes solves the task and one step does not.",
+        "The ratio rises in proportion to signal over noise: with little noise, "
+        "Bayes solves the task and one step does not.",
         (_panel(curves, CLEAN),),
         columns=1,
     )

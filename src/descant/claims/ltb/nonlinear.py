@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from ...attention import LSA, MergedLTB, SoftmaxTransformer
 from ...estimators import PreconditionedGD, Zero
 from ...tasks import LinearRegression
-from ...training import AdamTrainer
+from ...training import AdamTrainer, to_end
 from .. import Axis, Evidence, Figure, Lab, Level, Panel, Series, Table, at_least, at_most, claim, consistent
 from ._sampled import sampled_risks
 from ._targets import QuadraticTargets, ReluTargets
@@ -53,7 +53,8 @@ def kernel_risk(name: str, key: PRNGKeyArray, samples: int) -> tuple[float, floa
 def best_step(task: LinearRegression, key: PRNGKeyArray, samples: int) -> Float[Array, ""]:
     """The step size of the best predictor that is affine in the Gram matrix, by least squares on samples.
 
-    Signs and rotations of inputs and tasks leave both laws alone, so of all its weights only a step along X^T y can help.
+    Signs and rotations of inputs and tasks leave both laws alone,
+    so of all its weights only a step along X^T y can help.
     """
 
     def pair(key):
@@ -71,11 +72,7 @@ def trained(model: Any, task: LinearRegression, lab: Lab, name: str, steps: int,
     trainer = AdamTrainer(
         [model], [task], key=lab.key(name), steps=steps, batch=256, lr=lr, schedule="cosine", chunk=500
     )
-    state = trainer.init()
-    while not trainer.finished(state):
-        state, _ = trainer.advance(state)
-        lab.tell(name, state.info["step"] / steps)
-    return trainer.model(state)
+    return trainer.model(to_end(trainer, each=lambda state, _: lab.tell(name, state.info["step"] / steps)))
 
 
 def measured(lab: Lab, name: str) -> dict[str, list[float]]:
@@ -90,7 +87,8 @@ def measured(lab: Lab, name: str) -> dict[str, list[float]]:
     if lab.budget == "full":
         network = SoftmaxTransformer(D, 64, 3, 4, "relu", key=lab.key("softmax"))
         models["softmax with MLP, trained"] = trained(network, task, lab, f"{name} softmax", 50_000, 1e-3)
-    # Errors are measured as differences from those of predicting zero, on the same prompts: labels with heavy tails cancel.
+    # Errors are measured as differences from those of predicting zero, on the same prompts:
+    # labels with heavy tails cancel.
     predictors = [Zero(), *models.values()]
     values, errors = sampled_risks(predictors, task, samples=samples, key=lab.key(f"{name} test"))
     kernel_value, kernel_error = kernel_risk(name, lab.key(f"{name} kernel"), samples // 8)
@@ -109,18 +107,19 @@ def measured(lab: Lab, name: str) -> dict[str, list[float]]:
     where="Beyond the paper's setting; its models are linear in the query",
     title="Non-linear targets: the linear models miss at least the even part",
     statement=r"""
-        A prediction of linear attention, with or without the MLP, is linear in the query, so it misses all of a target that
-        is even in $x$ and half the energy of a random ReLU network: its error is at least $1\cdot E y^2$ for $y = \langle w,
-        x\rangle^2$ and at least $\tfrac12 E y^2$ for $y = \sum_j a_j\,\mathrm{relu}\langle w_j, x\rangle/\sqrt k$. The
-        contexts themselves tell far more.
+        A prediction of linear attention, with or without the MLP, is linear in the query, so it misses all of a target
+        that is even in $x$ and half the energy of a random ReLU network: its error is at least $1\cdot E y^2$ for
+        $y = \langle w, x\rangle^2$ and at least $\tfrac12 E y^2$ for
+        $y = \sum_j a_j\,\mathrm{relu}\langle w_j, x\rangle/\sqrt k$. The contexts themselves tell far more.
     """,
-    refuted_by="A trained linear model below its floor, or contexts from which nothing simple predicts better than the floor.",
+    refuted_by="A trained linear model below its floor, or contexts from which nothing simple predicts better than the "
+    "floor.",
     method=r"""
-        $\mathrm{relu}(z) = z/2 + |z|/2$: the even half is orthogonal to everything linear in the query, and with symmetric
-        weights it has half of $E y^2$. LSA and LTB are trained in token form; beside them the best predictor that is affine
-        in the moments of the context (a step along $X^\top y$, its size by least squares), and a simple baseline that is not
-        linear in the query: interpolation of the context with the exact second moments of the target as kernel. $d = 3$, $n =
-        20$.
+        $\mathrm{relu}(z) = z/2 + |z|/2$: the even half is orthogonal to everything linear in the query, and with
+        symmetric weights it has half of $E y^2$. LSA and LTB are trained in token form; beside them the best predictor
+        that is affine in the moments of the context (a step along $X^\top y$, its size by least squares), and a simple
+        baseline that is not linear in the query: interpolation of the context with the exact second moments of the
+        target as kernel. $d = 3$, $n = 20$.
     """,
     quick="1,000 steps of Adam, 32,768 test prompts",
     full="20,000 steps, 524,288 test prompts, and a softmax transformer with MLP (50,000 steps)",

@@ -29,18 +29,21 @@ def _still_falling(found: dict[str, Any], member: int) -> float:
     where="Table 1",
     title="Softmax transformers need the MLP too, when tasks have a mean",
     statement=r"""
-        A GPT-2 style transformer learns in-context linear regression with and without MLP if tasks are centred at zero. With
-        the prior mean $(10, \dots, 10)$ it still does with MLP, and is much worse without.
+        A GPT-2 style transformer learns in-context linear regression with and without MLP if tasks are centred at zero.
+        With the prior mean $(10, \dots, 10)$ it still does with MLP, and is much worse without.
     """,
-    refuted_by="Converged networks without MLP that are less than twice as bad at the large mean, or as bad at mean zero.",
+    refuted_by="Converged networks without MLP that are less than twice as bad at the large mean, "
+    "or as bad at mean zero.",
     method=r"""
         Softmax attention, pre-norm, with no MLP or a ReLU MLP of four times the width, trained by Adam on fresh prompts
-        without noise. "Much worse" is a factor of two; "still does" is a risk below that of the best linear block. A training
-        that is still under way decides nothing: if the loss fell by more than 1 % over the second half of the training, the
-        result is given a standard error of its own size. The numbers of the printed table could not be read.
+        without noise. "Much worse" is a factor of two; "still does" is a risk below that of the best linear block. A
+        training that is still under way decides nothing: if the loss fell by more than 1 % over the second half of the
+        training, the result is given a standard error of its own size. The numbers of the printed table could not be
+        read.
     """,
     quick="d = 3, n = 8, two layers of width 32, 1,500 steps: too short a training to decide",
-    full="on a GPU the paper's setting (d = 20, n = 40, 6 layers, 200,000 steps); on a CPU d = 5, n = 10, 3 layers, 60,000 steps",
+    full="on a GPU the paper's setting (d = 20, n = 40, 6 layers, 200,000 steps); on a CPU d = 5, n = 10, "
+    "3 layers, 60,000 steps",
     seconds=60,
 )
 def softmax_blocks(lab: Lab) -> Evidence:
@@ -64,7 +67,10 @@ def softmax_blocks(lab: Lab) -> Evidence:
         rows.append(("best LSA (exact)", mean, attention[member], None, None, attention[member] / size.d))
     (low, high) = (_ratio(values["none", member], values["relu", member]) for member in range(2))
     with_mlp, error = values["relu", 1]
-    reason = "A factor of two is what we call much larger. Where a training is not over, the error is as large as the result."
+    reason = (
+        "A factor of two is what we call much larger. "
+        "Where a training is not over, the error is as large as the result."
+    )
     checks = (
         at_least(f"without / with MLP at prior mean {MEANS[1]:g}", high[0], MUCH, error=high[1], reason=reason),
         at_most(f"without / with MLP at prior mean {MEANS[0]:g}", low[0], MUCH, error=low[1], reason=reason),
@@ -97,8 +103,8 @@ def softmax_blocks(lab: Lab) -> Evidence:
     figure = Figure(
         "softmax-blocks",
         f"Softmax transformers on tasks with a mean: d = {size.d}, n = {size.n}, {size.depth} layers",
-        "Training losses of fresh batches, beside the least risks of the linear models. Curves that still fall at their "
-        "end decide nothing.",
+        "Training losses of fresh batches, beside the least risks of the linear models. Curves that still fall at "
+        "their end decide nothing.",
         panels,
     )
     table = Table(

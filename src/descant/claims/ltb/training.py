@@ -10,7 +10,7 @@ from ...attention import LSA, LTB, MergedLTB
 from ...estimators import GDBeta
 from ...measure import exact_risk
 from ...theory import Problem, best_heads, gd_beta_minimum
-from ...training import AdamTrainer
+from ...training import AdamTrainer, State, to_end
 from .. import Axis, Evidence, Figure, Lab, Level, Panel, Series, Table, at_least, at_most, claim, equal
 from ._descent import METHODS, curves, first_below
 from ._problems import isotropic
@@ -58,15 +58,15 @@ def iterations(lab: Lab, kind: str, method: str) -> dict[str, Any]:
     where="Section 6, left open there",
     title="Gradient methods on the block's own weights find GD-beta",
     statement=r"""
-        The paper shows that gradient flow over $(\beta, \Gamma)$ reaches the optimum, and leaves open what happens when the
-        block itself is trained. Our answer for the setting of Figure 1: from small random weights, gradient descent and Adam
-        on the population risk of the block bring it to within 1 % of GD-$\beta$'s least risk, from every start that was
-        tried.
+        The paper shows that gradient flow over $(\beta, \Gamma)$ reaches the optimum, and leaves open what happens when
+        the block itself is trained. Our answer for the setting of Figure 1: from small random weights, gradient descent
+        and Adam on the population risk of the block bring it to within 1 % of GD-$\beta$'s least risk, from every start
+        that was tried.
     """,
     refuted_by="A random start from which training the block does not come within 1 % of the least risk.",
     method=r"""
-        Gradients of the exact risk, no sampling: iterations can be counted. Three parametrisations (GD-$\beta$ itself, the
-        block with merged weights, the block in its six factors), two methods, the best of three step sizes each.
+        Gradients of the exact risk, no sampling: iterations can be counted. Three parametrisations (GD-$\beta$ itself,
+        the block with merged weights, the block in its six factors), two methods, the best of three step sizes each.
     """,
     quick="6 random starts, 1,500 iterations",
     full="30 random starts, 6,000 iterations",
@@ -121,8 +121,8 @@ def ltb_training(lab: Lab) -> Evidence:
         "Exact risks; the spread is over random starts.",
     )
     words = (
-        "This is an observation, no theorem: the block's risk is not convex, and on another problem (`ltb-equals-gd-beta`) "
-        "random starts of Newton's method were seen to end in poorer local minima.",
+        "This is an observation, no theorem: the block's risk is not convex, and on another problem "
+        "(`ltb-equals-gd-beta`) random starts of Newton's method were seen to end in poorer local minima.",
     )
     return Evidence(tuple(checks), (figure,), (table,), words)
 
@@ -138,11 +138,13 @@ def figure_1(lab: Lab, kind: Any) -> dict[str, Any]:
     trainer = AdamTrainer(
         models, task, key=lab.key("prompts"), steps=steps, batch=BATCH, lr=0.01, schedule="cosine", chunk=steps // 10
     )
-    state, marks, risks = trainer.init(), [0], [[exact_risk(model, task) for model in models]]
-    while not trainer.finished(state):
-        state, rows = trainer.advance(state)
+    marks, risks = [0], [[exact_risk(model, task) for model in models]]
+
+    def look(state: State, rows: list[dict[str, Any]]) -> None:
         marks.append(rows[-1]["step"])
         risks.append([exact_risk(model, task) for model in trainer.members(state)])
+
+    to_end(trainer, each=look)
     return {"steps": marks, "risks": risks}
 
 
@@ -157,9 +159,10 @@ def figure_1(lab: Lab, kind: Any) -> dict[str, Any]:
     """,
     refuted_by="A trained block that is not below what the best single head could reach.",
     method=r"""
-        Both are trained by Adam on the papers' own objective. The text has neither step size nor number of steps nor numbers;
-        ours are a step size of 0.01 that falls to zero. "Clearly" is made a number: every trained block must be below the
-        *least* risk of self-attention, which no training of it can beat. Risks of trained models are exact.
+        Both are trained by Adam on the papers' own objective. The text has neither step size nor number of steps nor
+        numbers; ours are a step size of 0.01 that falls to zero. "Clearly" is made a number: every trained block must
+        be below the *least* risk of self-attention, which no training of it can beat. Risks of trained models are
+        exact.
     """,
     quick="3 members of each, 2,500 steps",
     full="3 members of each, 20,000 steps",
@@ -185,7 +188,8 @@ def ltb_beats_lsa(lab: Lab) -> Evidence:
             "largest risk of the trained blocks beside GD-beta's least risk",
             max(ends["LTB"]),
             1.05 * block,
-            reason="Adam on batches of 128 prompts jitters about the optimum; 5 % is a twentieth of the gap to self-attention.",
+            reason="Adam on batches of 128 prompts jitters about the optimum; "
+            "5 % is a twentieth of the gap to self-attention.",
         ),
         at_least(
             "least risk of the trained self-attentions beside the least of the class",
@@ -209,8 +213,8 @@ def ltb_beats_lsa(lab: Lab) -> Evidence:
     figure = Figure(
         "figure-1",
         "Training as in Figure 1",
-        "Mean of three members with standard errors, exact risks. The block goes through the floor of self-attention and "
-        "ends at GD-beta.",
+        "Mean of three members with standard errors, exact risks. "
+        "The block goes through the floor of self-attention and ends at GD-beta.",
         (
             Panel(
                 "d = n = 5, prior mean 1", Axis("step of Adam"), Axis("exact in-context risk", log=True), series, levels

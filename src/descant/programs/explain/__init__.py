@@ -2,4 +2,4 @@
 
 from ._page import as_html as as_html
 from ._picture import as_svg as as_svg
-from ._words import in_words as in_words
+from ._text import in_words as in_words

@@ -4,7 +4,7 @@ from html import escape
 
 from .._compiled import CompiledProgram
 from ._picture import as_svg
-from ._words import in_words
+from ._text import in_words
 
 PAGE = """<!doctype html>
 <html lang="en">

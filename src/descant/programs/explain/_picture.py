@@ -1,7 +1,7 @@
 """The picture of a compiled program: H between the blocks, and beside each arrow what the heads do.
 
-Top to bottom in time. Columns of H are drawn where they are; a value keeps its colour wherever it goes, so that a person
-can follow it with the eye.
+Top to bottom in time. Columns of H are drawn where they are; a value keeps its colour wherever it goes, so that a
+person can follow it with the eye.
 """
 
 from collections.abc import Iterator
@@ -64,8 +64,8 @@ class _Picture:
         body = "\n".join(self.canvas.shapes)
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height:.0f}" width="{width}" '
-            f'height="{height:.0f}" font-family="ui-sans-serif, system-ui, Helvetica, Arial, sans-serif" fill="#1c2430">\n'
-            f'<rect width="100%" height="100%" fill="#ffffff"/>\n{body}\n</svg>\n'
+            f'height="{height:.0f}" font-family="ui-sans-serif, system-ui, Helvetica, Arial, sans-serif" '
+            f'fill="#1c2430">\n<rect width="100%" height="100%" fill="#ffffff"/>\n{body}\n</svg>\n'
         )
 
     def _title(self) -> None:
@@ -137,26 +137,26 @@ class _Picture:
         for line, words in enumerate(texts, 1):
             canvas.text(TEXT_LEFT + 68, y + LINE * line, escape(words), size=15)
 
-    def _state(self, places: list[Rectangle], label: str) -> None:
+    def _state(self, rectangles: list[Rectangle], label: str) -> None:
         canvas, description = self.canvas, self.description
         if label:
             canvas.text(MARGIN, canvas.y + 12, label, size=13, style=' fill="#566070"')
             canvas.y += 20
         top = canvas.y
         canvas.box(MARGIN, top, STATE_WIDTH, self.height, 'fill="#ffffff" stroke="#3d4a5c" stroke-width="1.5"')
-        for each in places:
+        for each in rectangles:
             x, width = MARGIN + each.column * self.column, each.width * self.column
             height = self.height * each.rows / description.rows
             colour = self._colour(each.name)
             canvas.box(x + 0.8, top + 0.8, width - 1.6, height - 1.6, f'fill="{colour}" stroke="#5b6675"')
-        rows = self._names(places, top)
+        rows = self._names(rectangles, top)
         canvas.y = top + self.height + (18 * rows + 6 if rows else 0) + 8
 
-    def _names(self, places: list[Rectangle], top: float) -> int:
+    def _names(self, rectangles: list[Rectangle], top: float) -> int:
         """Names inside where they fit; otherwise below, with a thin lead. The number of lines below."""
         canvas = self.canvas
         ends: list[float] = []
-        for each in sorted(places, key=lambda each: each.column):
+        for each in sorted(rectangles, key=lambda each: each.column):
             x, width = MARGIN + each.column * self.column, each.width * self.column
             height = self.height * each.rows / self.description.rows
             size = f"{each.rows} × {each.width}"
@@ -179,8 +179,8 @@ class _Picture:
             ends[row : row + 1] = [at + length / 2]
             y = top + self.height + 17 + 18 * row
             canvas.shapes.append(
-                f'<path d="M {x + width / 2:.1f} {top + min(height, self.height) - 4:.1f} V {y - 12:.1f}" stroke="#5b6675" '
-                'stroke-width="1" fill="none"/>'
+                f'<path d="M {x + width / 2:.1f} {top + min(height, self.height) - 4:.1f} V {y - 12:.1f}" '
+                'stroke="#5b6675" stroke-width="1" fill="none"/>'
             )
             canvas.text(at, y, escape(words), anchor="middle")
         return len(ends)

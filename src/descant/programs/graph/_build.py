@@ -9,7 +9,8 @@ from ..language import Body, Constant, Instruction, Traced
 from ._graph import Graph, Loop, Node
 from ._words import Ref, Shape, Sum, Word, identity_multiple, joined, total, with_constants
 
-# Words longer than this become nodes of their own: choosing the order of a product takes the fourth power of its length.
+# Words longer than this become nodes of their own:
+# choosing the order of a product takes the fourth power of its length.
 LONGEST_WORD = 9
 # How many words two sums may have when they are multiplied out.
 MOST_WORDS = 12
@@ -20,8 +21,8 @@ LONGEST_SUM = 5
 def build(traced: Traced, *, expand: bool) -> Graph:
     """The graph of a program.
 
-    With `expand`, small sums in loops are multiplied out, X^T (X w - y) to X^T X w - X^T y, so that what the loop does not
-    change can be taken out of it; without, a factor that is a sum stays one value.
+    With `expand`, small sums in loops are multiplied out, X^T (X w - y) to X^T X w - X^T y, so that what the loop does
+    not change can be taken out of it; without, a factor that is a sum stays one value.
     """
     return _Builder(expand).build(traced)
 
@@ -41,7 +42,7 @@ class _Builder:
     def _body(self, body: Body, parameters: list[Sum], depth: int) -> list[Sum]:
         values: list = []
         for instruction in body.instructions:
-            operands = [values[place] for place in instruction.operands]
+            operands = [values[address] for address in instruction.operands]
             if instruction.op == "repeat":
                 values.append(self._loop(instruction, operands, depth))
                 continue
@@ -51,7 +52,7 @@ class _Builder:
             if len(value.words) > LONGEST_SUM:
                 value = Sum(value.shape, {self.graph.node_of(value): 1.0})
             values.append(value)
-        return [values[place] for place in body.results]
+        return [values[address] for address in body.results]
 
     def _apply(self, instruction: Instruction, operands: list) -> Sum:
         shape, attribute = instruction.shape, instruction.attribute
@@ -88,7 +89,7 @@ class _Builder:
             graph.add(Node("carried", start.shape, depth + 1, name))
             for start, name in zip(starts, repeat.names, strict=True)
         ]
-        parameters = [self._reference(place, graph.nodes[place].shape) for place in carried]
+        parameters = [self._reference(node, graph.nodes[node].shape) for node in carried]
         before = len(graph.loops)
         nexts = self._body(repeat.body, parameters + outside, depth + 1)
         number = len(graph.loops)
@@ -96,12 +97,12 @@ class _Builder:
             if inner.parent is None:
                 inner.parent = number
         results = []
-        for index, (place, name) in enumerate(zip(carried, repeat.names, strict=True)):
-            shape = graph.nodes[place].shape
-            graph.nodes[place] = replace(graph.nodes[place], loop=number, index=index)
+        for index, (node, name) in enumerate(zip(carried, repeat.names, strict=True)):
+            shape = graph.nodes[node].shape
+            graph.nodes[node] = replace(graph.nodes[node], loop=number, index=index)
             results.append(graph.add(Node("result", shape, depth, name, loop=number, index=index)))
         graph.loops.append(Loop(repeat.count, depth + 1, carried, starts, nexts, results))
-        return [self._reference(place, graph.nodes[place].shape) for place in results]
+        return [self._reference(node, graph.nodes[node].shape) for node in results]
 
     def _product(self, left: Sum, right: Sum) -> Sum:
         shape = (left.shape[0], right.shape[1])
@@ -109,8 +110,8 @@ class _Builder:
             return _between(shape, _array(left), right, None)
         if all(isinstance(word[0], Constant) and len(word) == 1 for word in right.words):
             return _between(shape, None, left, _array(right))
-        # c I in a factor is a multiple of the other one: not a part of the product. But a factor that changes in fewer loops
-        # than the other stays whole, because it will be stored before the loop as it is.
+        # c I in a factor is a multiple of the other one: not a part of the product. But a factor that changes in fewer
+        # loops than the other stays whole, because it will be stored before the loop as it is.
         depths = self.graph.depth(left), self.graph.depth(right)
         left, first = _without_identity(left) if depths[0] >= depths[1] else (left, 0.0)
         right, second = _without_identity(right) if depths[1] >= depths[0] else (right, 0.0)
@@ -124,8 +125,8 @@ class _Builder:
 
     def _multiplied(self, left: Sum, right: Sum) -> Iterable[tuple[Word, float]]:
         longest = max(len(w) for w in left.words) + max(len(w) for w in right.words)
-        # Only a factor that a loop changes is multiplied out, with one that it does not change. Multiplying out everything would
-        # turn stable recurrences into powers of matrices.
+        # Only a factor that a loop changes is multiplied out, with one that it does not change. Multiplying out
+        # everything would turn stable recurrences into powers of matrices.
         depths = self.graph.depth(left), self.graph.depth(right)
         small = len(left.words) * len(right.words) <= MOST_WORDS and longest <= LONGEST_WORD
         expand = self.expand and small
@@ -149,14 +150,16 @@ class _Builder:
         parts, start = [], 0
         for operand in operands:
             size = operand.shape[1 if side_by_side else 0]
-            place = np.eye(shape[1 if side_by_side else 0])[start : start + size]
+            selection = np.eye(shape[1 if side_by_side else 0])[start : start + size]
             start += size
-            placed = _between(shape, None if side_by_side else place.T, operand, place if side_by_side else None)
+            placed = _between(
+                shape, None if side_by_side else selection.T, operand, selection if side_by_side else None
+            )
             parts += placed.words.items()
         return total(shape, parts)
 
-    def _reference(self, place: int, shape: Shape) -> Sum:
-        return Sum(shape, {(Ref(place),): 1.0})
+    def _reference(self, node: int, shape: Shape) -> Sum:
+        return Sum(shape, {(Ref(node),): 1.0})
 
     def _name(self, value: Sum, name: str | None) -> None:
         """Remember what the program calls a value, for people to read."""

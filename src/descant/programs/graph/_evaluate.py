@@ -1,4 +1,4 @@
-"""The second level's interpreter: words multiplied out with NumPy, from the left."""
+"""The graph's interpreter: words multiplied out with NumPy, from the left."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from ._words import Ref, Sum, Word
 
 def evaluate_graph(graph: Graph, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
     """The outputs."""
-    values = {place: np.asarray(inputs[name], dtype=float) for name, place in graph.inputs.items()}
+    values = {node: np.asarray(inputs[name], dtype=float) for name, node in graph.inputs.items()}
     run = _Run(graph, values)
     return [run.sum(value) for _, value in graph.outputs]
 

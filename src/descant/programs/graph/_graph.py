@@ -54,7 +54,7 @@ class Graph:
     _sums: dict[tuple, Ref] = field(default_factory=dict)
 
     def add(self, node: Node) -> int:
-        """Add a node; its place."""
+        """Add a node; its index."""
         self.nodes.append(node)
         return len(self.nodes) - 1
 
@@ -107,9 +107,9 @@ class Graph:
             flipped = self.transposed_sum(value)
             name = self.sum_names.get(value.key, "")
             symmetric = flipped.key == value.key
-            place = self.add(Node("sum", value.shape, self.depth(value), name, value, symmetric=symmetric))
-            found = self._sums[value.key] = Ref(place)
-            self._sums.setdefault(flipped.key, Ref(place, True))
+            index = self.add(Node("sum", value.shape, self.depth(value), name, value, symmetric=symmetric))
+            found = self._sums[value.key] = Ref(index)
+            self._sums.setdefault(flipped.key, Ref(index, True))
         return (found,)
 
     def same_as(self, other: "Graph") -> bool:

@@ -1,7 +1,7 @@
-"""The second level: every value is a sum of words, and a word is a product of atoms.
+"""The graph's values: every value is a sum of words, and a word is a product of atoms.
 
-An atom is a constant matrix, or a reference to a node, as it is or transposed. Linear operations (sums, multiples, transposes,
-slices, stacking, products with constants) only rewrite words; nothing has to be computed for them.
+An atom is a constant matrix, or a reference to a node, as it is or transposed. Linear operations (sums, multiples,
+transposes, slices, stacking, products with constants) only rewrite words; nothing has to be computed for them.
 """
 
 from collections.abc import Iterable, Mapping

@@ -13,7 +13,7 @@ from typing import Any
 
 from . import _matrix
 from ._errors import Position, ProgramError
-from ._execute import checked_range, places
+from ._execute import addresses, checked_range
 from ._front_end import assigned_names, returned_names
 from ._matrix import Matrix
 from ._scalars import NUMBERS
@@ -103,7 +103,7 @@ def read_function(function: Any) -> tuple[Signature, FunctionFrontEnd, str]:
 
 
 def _loop(trace: Trace, bounds: tuple, frame: FrameType) -> Iterator[int]:
-    return trace.loop(checked_range(*bounds), lambda: places(frame.f_locals))
+    return trace.loop(checked_range(*bounds), lambda: addresses(frame.f_locals))
 
 
 @contextmanager

@@ -25,5 +25,5 @@ class ProgramError(ValueError):
         return where + self.reason + (f"; {self.suggestion}." if self.suggestion else ".")
 
     def located(self, position: Position | None, origin: str) -> "ProgramError":
-        """The same complaint, with its place, unless it has one."""
+        """The same complaint, with its position, unless it has one."""
         return ProgramError(self.reason, self.suggestion, self.position or position, origin)

@@ -1,4 +1,4 @@
-"""The text's own front end: walks a checked syntax tree on symbolic matrices. Nothing is handed to Python to execute."""
+"""The text's own front end: walks a checked syntax tree on symbolic matrices. Python is handed nothing to execute."""
 
 import ast
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ class Executor:
                 bounds = [self._value(argument) for argument in arguments]
                 with self._at(call):
                     indices = checked_range(*bounds)
-                for index in self.trace.loop(indices, lambda: places(self.names)):
+                for index in self.trace.loop(indices, lambda: addresses(self.names)):
                     self.names[name] = index
                     for statement in body:
                         self._statement(statement)
@@ -157,6 +157,6 @@ def checked_range(*bounds: Any) -> range:
     return range(*bounds)
 
 
-def places(names: dict[str, Any]) -> dict[str, int]:
+def addresses(names: dict[str, Any]) -> dict[str, int]:
     """Which names hold matrices, and which ones."""
-    return {name: value.place for name, value in names.items() if isinstance(value, Matrix)}
+    return {name: value.address for name, value in names.items() if isinstance(value, Matrix)}

@@ -28,7 +28,7 @@ class FrontEnd(Protocol):
         ...
 
     def names(self) -> tuple[dict[Position, str], list[str | None]]:
-        """Names that the text gives to the values at some places, and to the returned ones."""
+        """Names that the text gives to the values at some positions, and to the returned ones."""
         ...
 
 

@@ -1,7 +1,7 @@
-"""The first level of a program: straight-line code on matrices of known shape, with repeats.
+"""The language's instructions: straight-line code on matrices of known shape, with repeats.
 
-An instruction names its operands by their place in the list. Front ends record such a list; the interpreter of this
-level is `evaluate`; the graph of the next level is built from it.
+An instruction names its operands by their addresses: where they stand in the list. Front ends record such a list;
+`evaluate` interprets it; the graph is built from it.
 """
 
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ class Instruction:
     """One operation.
 
     `op` and `attribute` are: input (its name), constant (a `Constant`), add, subtract, multiply, transpose, scale (the
-    number), hstack, vstack, slice (first and last row, first and last column, ends excluded), parameter (its place; in
+    number), hstack, vstack, slice (first and last row, first and last column, ends excluded), parameter (which one; in
     the body of a repeat), repeat (a `Repeat`), result (which one, of a repeat).
     """
 

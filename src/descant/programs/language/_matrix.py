@@ -15,13 +15,13 @@ NO_BRANCH = "values of matrices are not known when compiling; write both cases a
 
 
 class Matrix:
-    """A value of a program under way: a place in the trace and a shape; `sizes` says the shape in the user's words."""
+    """A value of a program under way: an address in the trace and a shape; `sizes` is the shape in the user's words."""
 
     # NumPy must not try to compute with this.
     __array_ufunc__ = None
 
-    def __init__(self, trace: Trace, place: int, shape: Shape, sizes: tuple[str, str]):
-        self.trace, self.place, self.shape, self.sizes = trace, place, shape, sizes
+    def __init__(self, trace: Trace, address: int, shape: Shape, sizes: tuple[str, str]):
+        self.trace, self.address, self.shape, self.sizes = trace, address, shape, sizes
 
     @property
     def T(self) -> "Matrix":
@@ -157,8 +157,8 @@ class Matrix:
         return first, last
 
     def _new(self, op: str, operands: tuple, shape: Shape, attribute: Any = None, *, sizes) -> "Matrix":
-        place = self.trace.add(op, tuple(each.place for each in operands), shape, attribute)
-        return Matrix(self.trace, place, shape, sizes)
+        address = self.trace.add(op, tuple(each.address for each in operands), shape, attribute)
+        return Matrix(self.trace, address, shape, sizes)
 
     def described(self) -> str:
         """The shape in words, with the user's own letters."""

@@ -64,7 +64,8 @@ class Traced:
         if array.shape != each.shape:
             column = " A vector is a matrix with one column." if array.ndim == 1 else ""
             raise ValueError(
-                f"{each.name} has shape {array.shape}; expected {each.shape}, for which {self.name} was compiled.{column}"
+                f"{each.name} has shape {array.shape}; expected {each.shape}, "
+                f"for which {self.name} was compiled.{column}"
             )
         return array.astype(float)
 
@@ -128,14 +129,14 @@ class Program:
                 raise ProgramError(f"{self.name} returns something that is no matrix", "return matrices only")
         if not values:
             raise ProgramError(f"{self.name} returns nothing", "end it with `return w`")
-        return [value.place for value in values]
+        return [value.address for value in values]
 
     def _name_values(self, trace: Trace) -> None:
         spans, _ = self.front_end.names()
-        for place, instruction in enumerate(trace.instructions):
+        for address, instruction in enumerate(trace.instructions):
             name = instruction.attribute if instruction.op == "input" else spans.get(instruction.position)  # type: ignore
             if name is not None:
-                trace.instructions[place] = replace(instruction, name=name)
+                trace.instructions[address] = replace(instruction, name=name)
 
     def _output_names(self, count: int) -> tuple[str, ...]:
         _, names = self.front_end.names()

@@ -1,8 +1,8 @@
 """Loops whose iterations all do the same become repeats; the others stay written out.
 
-All iterations were recorded. Each operand of an iteration is made inside it, or is the same value every time, or is what one
-of the program's names held when that iteration began. If every operand of every iteration fits one of the three in
-the same way, the loop is a repeat, whatever Python code produced it.
+All iterations were recorded. Each operand of an iteration is made inside it, or is the same value every time, or is
+what one of the program's names held when that iteration began. If every operand of every iteration fits one of the
+three in the same way, the loop is a repeat, whatever Python code produced it.
 """
 
 from bisect import bisect_left
@@ -15,10 +15,10 @@ import numpy as np
 from ._instructions import Body, Constant, Instruction, Repeat, Shape
 from ._trace import LoopRecord, Trace
 
-# What an operand of a loop's body is: ("inside", place in the iteration), ("outside", place), or ("name", name).
+# What an operand of a loop's body is: ("inside", index in the iteration), ("outside", address), or ("name", name).
 Source = tuple[str, int | str]
-# Instructions under the places of the trace; a repeat's results keep the places they stand for.
-Placed = list[tuple[int, Instruction]]
+# Instructions under the addresses of the trace; a repeat's results keep the addresses they stand for.
+Tape = list[tuple[int, Instruction]]
 
 
 class _Differs(Exception):
@@ -28,11 +28,11 @@ class _Differs(Exception):
 def roll(trace: Trace, results: Sequence[int]) -> Body:
     """The recorded program with repeats, without what no result needs."""
     last_use = dict.fromkeys(results, len(trace.instructions))
-    for place, instruction in reversed(list(enumerate(trace.instructions))):
+    for address, instruction in reversed(list(enumerate(trace.instructions))):
         for operand in instruction.operands:
-            last_use.setdefault(operand, place)
-    placed = _Roller(trace, last_use).assemble(0, len(trace.instructions), len(trace.loops))
-    return _renumbered(placed, results)
+            last_use.setdefault(operand, address)
+    tape = _Roller(trace, last_use).assemble(0, len(trace.instructions), len(trace.loops))
+    return _renumbered(tape, results)
 
 
 class _Roller:
@@ -45,23 +45,23 @@ class _Roller:
         self.loops = sorted((entry for entry in loops if entry[0] < -entry[1]), key=lambda entry: entry[:3])
         self.begins = [entry[0] for entry in self.loops]
 
-    def assemble(self, start: int, stop: int, limit: int) -> Placed:
+    def assemble(self, start: int, stop: int, limit: int) -> Tape:
         """Instructions from start to stop, with the outermost loops among them rolled up where they can be.
 
         Only loops that ended before the one numbered `limit`, in which this stretch lies.
         """
-        found: Placed = []
-        place = start
+        found: Tape = []
+        done = start
         for index in range(bisect_left(self.begins, start), bisect_left(self.begins, stop)):
             begin, end, order, loop = self.loops[index]
-            if begin < place or -end > stop or -order >= limit:
+            if begin < done or -end > stop or -order >= limit:
                 continue
-            found += [(each, self.trace.instructions[each]) for each in range(place, begin)]
+            found += [(each, self.trace.instructions[each]) for each in range(done, begin)]
             found += self._loop(loop, -order)
-            place = -end
-        return found + [(each, self.trace.instructions[each]) for each in range(place, stop)]
+            done = -end
+        return found + [(each, self.trace.instructions[each]) for each in range(done, stop)]
 
-    def _loop(self, loop: LoopRecord, order: int) -> Placed:
+    def _loop(self, loop: LoopRecord, order: int) -> Tape:
         bounds = zip(loop.starts[:-1], loop.starts[1:], strict=True)
         tapes = [self.assemble(first, last, order) for first, last in bounds]
         if len(tapes) >= 2:
@@ -75,13 +75,13 @@ class _Roller:
 class _Rolled:
     """One loop being rolled up."""
 
-    def __init__(self, roller: _Roller, loop: LoopRecord, tapes: list[Placed]):
+    def __init__(self, roller: _Roller, loop: LoopRecord, tapes: list[Tape]):
         self.roller, self.loop, self.tapes = roller, loop, tapes
-        self.local = [{place: index for index, (place, _) in enumerate(tape)} for tape in tapes]
-        self.shape = {place: each.shape for tape in tapes for place, each in tape}
+        self.local = [{address: index for index, (address, _) in enumerate(tape)} for tape in tapes]
+        self.shape = {address: each.shape for tape in tapes for address, each in tape}
         self.names = sorted(set.intersection(*(set(names) for names in loop.names)))
 
-    def repeat(self) -> Placed:
+    def repeat(self) -> Tape:
         """The loop as a repeat and its results."""
         lines = self._lines()
         used: list[str] = []
@@ -130,49 +130,49 @@ class _Rolled:
             lines.append((instruction, [self._source(list(each)) for each in operands]))
         return lines
 
-    def _source(self, places: list[int]) -> Source:
-        """Where a value comes from that has these places, iteration by iteration."""
-        indices = {local.get(place) for local, place in zip(self.local, places, strict=True)}
+    def _source(self, addresses: list[int]) -> Source:
+        """Where a value comes from that has these addresses, iteration by iteration."""
+        indices = {local.get(address) for local, address in zip(self.local, addresses, strict=True)}
         if len(indices) == 1 and None not in indices:
             return "inside", indices.pop()  # type: ignore[return-value]
-        if len(set(places)) == 1:
-            return "outside", places[0]
+        if len(set(addresses)) == 1:
+            return "outside", addresses[0]
         for name in self.names:
-            if all(names[name] == place for names, place in zip(self.loop.names[:-1], places, strict=True)):
-                if len({self._shape(place) for place in places}) > 1:
+            if all(names[name] == address for names, address in zip(self.loop.names[:-1], addresses, strict=True)):
+                if len({self._shape(address) for address in addresses}) > 1:
                     raise _Differs
                 return "name", name
         raise _Differs
 
-    def _shape(self, place: int) -> Shape:
-        return self.shape.get(place) or self.roller.trace.instructions[place].shape
+    def _shape(self, address: int) -> Shape:
+        return self.shape.get(address) or self.roller.trace.instructions[address].shape
 
     def _wanted(self) -> dict[int, Source]:
         """Values of the loop that are read after it."""
         stop, wanted = self.loop.starts[-1], {}
         final = self.loop.names[-1]
         for tape in self.tapes:
-            for place, instruction in tape:
-                if self.roller.last_use.get(place, -1) < stop or instruction.op == "repeat":
+            for address, instruction in tape:
+                if self.roller.last_use.get(address, -1) < stop or instruction.op == "repeat":
                     continue
-                name = next((name for name in self.names if final[name] == place), None)
+                name = next((name for name in self.names if final[name] == address), None)
                 if name is not None:
-                    wanted[place] = ("name", name)
-                elif place in self.local[-1]:
-                    wanted[place] = ("inside", self.local[-1][place])
+                    wanted[address] = ("name", name)
+                elif address in self.local[-1]:
+                    wanted[address] = ("inside", self.local[-1][address])
                 else:
                     raise _Differs
         return wanted
 
-    def _emit(self, lines, used, read, nexts, extra, outside, wanted) -> Placed:
+    def _emit(self, lines, used, read, nexts, extra, outside, wanted) -> Tape:
         """Put the repeat together. A carried value that nothing in the loop reads may start anywhere: at zero."""
         carried = len(used) + len(extra)
         first_inside = carried + len(outside)
-        place_of = {("name", name): index for index, name in enumerate(used)}
-        place_of |= {("outside", place): carried + index for index, place in enumerate(outside)}
+        address_of = {("name", name): index for index, name in enumerate(used)}
+        address_of |= {("outside", address): carried + index for index, address in enumerate(outside)}
 
         def resolve(source: Source) -> int:
-            return first_inside + int(source[1]) if source[0] == "inside" else place_of[source]
+            return first_inside + int(source[1]) if source[0] == "inside" else address_of[source]
 
         shapes = [self._shape(self.loop.names[0][name]) for name in used]
         shapes += [self.tapes[0][index][1].shape for index in extra]
@@ -180,42 +180,42 @@ class _Rolled:
         hints = [*names, *(None for _ in outside)]
         body = [
             Instruction("parameter", (), shape, index, name=hints[index])
-            for index, shape in enumerate([*shapes, *(self._shape(place) for place in outside)])
+            for index, shape in enumerate([*shapes, *(self._shape(address) for address in outside)])
         ]
         body += [replace(each, operands=tuple(map(resolve, sources))) for each, sources in lines]
         results = tuple(map(resolve, nexts))
         repeat = Repeat(len(self.tapes), carried, Body(tuple(body), results), tuple(names))
-        placed: Placed = []
+        tape: Tape = []
         starts: list[int] = []
         for index, shape in enumerate(shapes):
             if index < len(used) and used[index] in read:
                 starts.append(self.loop.names[0][used[index]])
                 continue
             starts.append(next(self.roller.fresh))
-            placed.append((starts[-1], Instruction("constant", (), shape, Constant(np.zeros(shape)))))
+            tape.append((starts[-1], Instruction("constant", (), shape, Constant(np.zeros(shape)))))
         here = next(self.roller.fresh)
         position = lines[0][0].position if lines else None
-        placed.append((here, Instruction("repeat", (*starts, *outside), (0, 0), repeat, position=position)))
-        for place, (kind, what) in wanted.items():
+        tape.append((here, Instruction("repeat", (*starts, *outside), (0, 0), repeat, position=position)))
+        for address, (kind, what) in wanted.items():
             index = used.index(str(what)) if kind == "name" else len(used) + extra.index(int(what))
             name = names[index] or None
-            placed.append((place, Instruction("result", (here,), shapes[index], index, name=name)))
-        return placed
+            tape.append((address, Instruction("result", (here,), shapes[index], index, name=name)))
+        return tape
 
 
-def _renumbered(placed: Placed, results: Sequence[int]) -> Body:
-    """Places counted from 0, and only what is needed."""
-    by_place = dict(placed)
+def _renumbered(tape: Tape, results: Sequence[int]) -> Body:
+    """Addresses counted from 0, and only what is needed."""
+    by_address = dict(tape)
     needed, waiting = set(), list(results)
     while waiting:
-        place = waiting.pop()
-        if place not in needed:
-            needed.add(place)
-            waiting += by_place[place].operands
+        address = waiting.pop()
+        if address not in needed:
+            needed.add(address)
+            waiting += by_address[address].operands
     index: dict[int, int] = {}
     kept = []
-    for place, instruction in placed:
-        if place in needed:
-            index[place] = len(kept)
+    for address, instruction in tape:
+        if address in needed:
+            index[address] = len(kept)
             kept.append(replace(instruction, operands=tuple(index[each] for each in instruction.operands)))
-    return Body(tuple(kept), tuple(index[place] for place in results))
+    return Body(tuple(kept), tuple(index[address] for address in results))

@@ -61,8 +61,8 @@ def _parsed(text: str) -> ast.Module:
         return ast.parse(text)
     except SyntaxError as error:
         line, column = error.lineno or 1, error.offset or 1
-        place = Position(line, column, line, column)
-        raise ProgramError(f"the text is no Python: {error.msg}", f"a program begins like {HEADER}", place) from None
+        position = Position(line, column, line, column)
+        raise ProgramError(f"the text is no Python: {error.msg}", f"a program begins like {HEADER}", position) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise ProgramError(f"the text can't be parsed: {error}") from None
 
@@ -100,18 +100,18 @@ def _signature(function: ast.FunctionDef) -> Signature:
     defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
     parameters = []
     for argument, default in zip(positional, [*defaults, *arguments.defaults], strict=True):
-        place = position_of(argument)
+        position = position_of(argument)
         if default is not None and not (isinstance(default, ast.Constant) and default.value == 0):
             raise ProgramError(
                 f"the matrix {argument.arg} has a default other than 0",
                 "`= 0` marks state that starts at zero; scalars stand after a *",
-                place,
+                position,
             )
         sizes = argument.annotation.value if isinstance(argument.annotation, ast.Constant) else None
         try:
-            parameters.append(Parameter.read(argument.arg, sizes, default is not None, place))
+            parameters.append(Parameter.read(argument.arg, sizes, default is not None, position))
         except ProgramError as error:
-            raise error.located(place, "program") from None
+            raise error.located(position, "program") from None
     scalars = {}
     for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
         if default is None:

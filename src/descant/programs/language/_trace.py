@@ -35,7 +35,7 @@ class Trace:
         self._where = where
 
     def add(self, op: str, operands: tuple[int, ...], shape: Shape, attribute: Any = None) -> int:
-        """Record an operation; the place of its value."""
+        """Record an operation; the address of its value."""
         if len(self.instructions) >= LONGEST:
             raise ProgramError(
                 f"the program takes more than {LONGEST} steps when its loops are run", "lower the counts of its loops"

@@ -65,38 +65,38 @@ def check_function(function: ast.FunctionDef) -> None:
 
 
 def _check(node: ast.AST, parent: ast.AST | None) -> None:
-    place = position_of(node) or (position_of(parent) if parent is not None else None)
+    position = position_of(node) or (position_of(parent) if parent is not None else None)
     match node:
         case _ if type(node) in STATEMENTS:
             reason, advice = STATEMENTS[type(node)]
-            raise ProgramError(f"{reason} can't be compiled", advice, place)
+            raise ProgramError(f"{reason} can't be compiled", advice, position)
         case ast.For():
             _check_loop(node)
         case ast.Assign(targets=targets):
             if len(targets) > 1 or not _is_target(targets[0]):
-                raise ProgramError("an assignment to something that is no name", "write w = ...", place)
+                raise ProgramError("an assignment to something that is no name", "write w = ...", position)
         case ast.AugAssign(target=target):
             if not isinstance(target, ast.Name):
-                raise ProgramError("an assignment to something that is no name", "write w += ...", place)
+                raise ProgramError("an assignment to something that is no name", "write w += ...", position)
         case ast.Call():
-            _check_call(node, place)
+            _check_call(node, position)
             for argument in node.args:
                 _check(argument, node)
             return
         case ast.Attribute(attr=attribute, value=value):
             if attribute != "T":
-                raise ProgramError(f"the attribute .{attribute} can't be compiled", "matrices have only .T", place)
+                raise ProgramError(f"the attribute .{attribute} can't be compiled", "matrices have only .T", position)
             _check(value, node)
             return
         case ast.Constant(value=value):
             if isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise ProgramError(f"{value!r} is no number", "expected a whole or real number", place)
+                raise ProgramError(f"{value!r} is no number", "expected a whole or real number", position)
             return
         case ast.Expr():
-            raise ProgramError("a line that computes something and drops it", "give the value a name", place)
+            raise ProgramError("a line that computes something and drops it", "give the value a name", position)
         case _ if not isinstance(node, ALLOWED):
             word = type(node).__name__
-            raise ProgramError(f"{word} can't be compiled", "a program has assignments, loops, + - @ .T", place)
+            raise ProgramError(f"{word} can't be compiled", "a program has assignments, loops, + - @ .T", position)
     for child in ast.iter_child_nodes(node):
         _check(child, node if position_of(node) else parent)
 
@@ -111,16 +111,16 @@ def _check_loop(node: ast.For) -> None:
         raise ProgramError("a loop over something that is no range", LOOP_ADVICE, position_of(call))
 
 
-def _check_call(node: ast.Call, place: Position | None) -> None:
+def _check_call(node: ast.Call, position: Position | None) -> None:
     name = node.func.id if isinstance(node.func, ast.Name) else None
     if name not in (*MATRIX_FUNCTIONS, *FUNCTIONS, "range"):
         called = node.func.attr if isinstance(node.func, ast.Attribute) else name
         advice = f"there are {', '.join(MATRIX_FUNCTIONS)}, and {', '.join(FUNCTIONS)} of numbers"
         if called in INVERSES:
             advice = NO_INVERSE
-        raise ProgramError(f"the function {called or 'called here'} can't be compiled", advice, place)
+        raise ProgramError(f"the function {called or 'called here'} can't be compiled", advice, position)
     if node.keywords:
-        raise ProgramError(f"{name} with arguments by name", "give them in order", place)
+        raise ProgramError(f"{name} with arguments by name", "give them in order", position)
 
 
 def _is_target(node: ast.expr) -> bool:

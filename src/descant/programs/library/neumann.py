@@ -2,7 +2,7 @@
 
 
 def neumann(A: "n n", B: "n k", *, T=10):
-    """B + A B + A^2 B + ... + A^T B, by Horner's rule; near (I - A)^-1 B if the eigenvalues of A are inside the unit circle."""
+    """B + A B + A^2 B + ... + A^T B, by Horner's rule; near (I - A)^-1 B if A's eigenvalues are in the unit circle."""
     S = B
     for t in range(T):
         S = B + A @ S

@@ -1,4 +1,6 @@
-"""The primitives of extended linear self-attention as single heads, by explicit weights (Hagiwara 2025, Properties 1 to 4).
+"""The primitives of extended linear self-attention as single heads, by explicit weights.
+
+These are Properties 1 to 4 of Hagiwara (2025).
 
 Each knows what must be true of H for its result to be exact, and says so: `conditions(h)` reports, calling it checks.
 """
@@ -15,7 +17,7 @@ from ...attention import ELSABlock
 
 @dataclass(frozen=True)
 class Part:
-    """A block of H: rows from `top`, columns from `left`."""
+    """A rectangle of H: rows from `top`, columns from `left`."""
 
     top: int
     left: int

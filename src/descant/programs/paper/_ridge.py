@@ -49,8 +49,8 @@ def ridge_as_lsa(
         H = [ sqrt(eta) X^T | sqrt(eta lam) I | sqrt(eta) X^T | w  | x_query ]
             [ sqrt(eta) y^T |        0        |       0       | -1 |    0    ]
 
-    H^T H holds sqrt(eta) (X w - y) and sqrt(eta lam) w in the column of w. The second, label-free copy of X^T is what the
-    design buys: without it the step would also change the -1.
+    H^T H holds sqrt(eta) (X w - y) and sqrt(eta lam) w in the column of w. The second, label-free copy of X^T is what
+    the design buys: without it the step would also change the -1.
     """
     _check_step(eta, lam, steps)
     n, d = x.shape
@@ -79,8 +79,8 @@ def ridge_as_elsa(
 ) -> RidgeByHand:
     """Section 3.5: the variables simply listed in H, two blocks of two heads per iteration, no external residual.
 
-    With `in_weights`, eta and lambda are weights and H = [X y 0 0 0; 0 0 w x_query 0]; otherwise they are in the input, as
-    lambda I and eta I beside w. Block A writes [X w - y; lam w] into the scratch column, block B subtracts eta times
+    With `in_weights`, eta and lambda are weights and H = [X y 0 0 0; 0 0 w x_query 0]; otherwise they are in the input,
+    as lambda I and eta I beside w. Block A writes [X w - y; lam w] into the scratch column, block B subtracts eta times
     [X; I]^T of it from w and clears it.
     """
     _check_step(eta, lam, steps)

@@ -1,4 +1,4 @@
-"""The third level's interpreter: places and heads, with NumPy."""
+"""The schedule's interpreter: places and heads, with NumPy."""
 
 from collections.abc import Mapping
 

@@ -72,8 +72,8 @@ def _values_ratio(first: tuple[Write, ...], second: tuple[Write, ...]) -> float 
 def _array_ratio(pairs: list[tuple[np.ndarray, np.ndarray]]) -> float | None:
     for first, second in pairs:
         if first.any():
-            place = np.unravel_index(np.argmax(np.abs(first)), first.shape)
-            ratio = float(second[place] / first[place])
+            largest = np.unravel_index(np.argmax(np.abs(first)), first.shape)
+            ratio = float(second[largest] / first[largest])
             fits = ratio != 0 and all(np.array_equal(b, ratio * a) for a, b in pairs)
             return ratio if fits else None
     return None

@@ -38,13 +38,13 @@ class _Planner:
         return [
             index
             for index, loop in enumerate(self.graph.loops)
-            if loop.parent == number and any(place in self.needed for place in loop.carried)
+            if loop.parent == number and any(node in self.needed for node in loop.carried)
         ]
 
     def body(self, number: int) -> tuple[Region, list[Form]]:
         """A loop's body, and the forms in which its values are carried; found by asking until nothing is added."""
         loop = self.graph.loops[number]
-        forms = [Form(index, False) for index, place in enumerate(loop.results) if place in self.needed]
+        forms = [Form(index, False) for index, node in enumerate(loop.results) if node in self.needed]
         while True:
             targets = [Store(self.next_of(loop, form), slot=(number, form)) for form in forms]
             region = _RegionPlanner(self, number).plan(targets)
@@ -70,7 +70,7 @@ class _RegionPlanner:
         self.overwritten: dict[Word, tuple[int, Form]] = {}
         self.words: list[Word] = []
         if number is None:
-            self.stored = {(Ref(place),): None for place in self.graph.inputs.values()}
+            self.stored = {(Ref(node),): None for node in self.graph.inputs.values()}
 
     def plan(self, targets: list[Store]) -> Region:
         self.words = [word for store in targets for word in self._all_words(store.value)]

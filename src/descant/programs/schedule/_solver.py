@@ -1,10 +1,10 @@
 """In how few blocks a word can be had, and by which heads.
 
 One head computes f g h, where f and h are read from H as they are stored, and g as the transpose of what is stored: the
-eight monomials of extended linear self-attention are this one form with none, some or all of the three constant. A factor is
-read directly if it is stored, possibly times a constant on its right, or if it is a sum of such. Everything else must be
-stored first, a block earlier. So the order of a product, and which transposes are stored, come out of one recursion over
-sub-words.
+eight monomials of extended linear self-attention are this one form with none, some or all of the three constant. A
+factor is read directly if it is stored, possibly times a constant on its right, or if it is a sum of such. Everything
+else must be stored first, a block earlier. So the order of a product, and which transposes are stored, come out of one
+recursion over sub-words.
 """
 
 import math
@@ -16,7 +16,8 @@ from ..language import Constant
 
 # In units of one column of H; what decides is the number of blocks, this only breaks ties.
 HEAD_COST = 5.0
-# A sum that would be read from more places than this is stored instead: in a long chain of sums nothing would ever be free.
+# A sum that would be read from more places than this is stored instead:
+# in a long chain of sums nothing would ever be free.
 MOST_PLACES = 6
 
 
@@ -70,7 +71,7 @@ class Solver:
                     self.store(word)
 
     def store(self, word: Word) -> Price:
-        """When a word can be in H, computed or transposed; its columns, and if it is not there yet, again and a head."""
+        """When a word can be in H, computed or transposed; its columns, and if it isn't there yet, again and a head."""
         time, width = min(self.base(word)[0], self._transposition(word)), self._width(word)
         return Price(time, width if self.stored(word) else 2 * width + HEAD_COST)
 

@@ -1,4 +1,4 @@
-"""The third level: blocks and heads that speak of named places in H, not yet of columns."""
+"""The schedule's steps: blocks and heads that speak of named places in H, not yet of columns."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -7,4 +7,4 @@ from ._convergence import (
     convergence_figure as convergence_figure,
 )
 from ._input_format import Outcome as Outcome, input_format as input_format
-from ._table import LARGEST_ERROR as LARGEST_ERROR, SETTINGS as SETTINGS, Row as Row, row as row, table as table
+from ._table import LARGEST_ERROR as LARGEST_ERROR, SETTINGS as SETTINGS, Entry as Entry, entry as entry, table as table

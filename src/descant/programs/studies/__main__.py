@@ -1,9 +1,10 @@
-"""`python -m descant.programs.studies FOLDER`: the tables of the documentation on stdout, its pictures into a folder."""
+"""`python -m descant.programs.studies FOLDER`: the documentation's tables on stdout, its pictures into a folder."""
 
 import sys
 from pathlib import Path
 
 from ..._disk import write_whole
+from ...figures.static import png
 from .._compile import compile_program
 from . import CONDITIONS, convergence, convergence_figure, input_format, table
 
@@ -20,7 +21,7 @@ def main(folder: Path) -> None:
         error = "takes no such input" if outcome.fixed is None else f"{outcome.fixed:.2g}"
         state = "broken" if outcome.broken else "unharmed"
         print(f"| {outcome.name} | {state} | {error if outcome.broken else 'rounding'} | rounding |")
-    write_whole(folder / "convergence.png", convergence_figure(found))
+    write_whole(folder / "convergence.png", png(convergence_figure(found)))
     write_whole(folder / "ridge.svg", compile_program("ridge", n=20, d=5, T=10).svg())
 
 

@@ -1,15 +1,10 @@
 """Does a compiled network converge at the rate that theory gives its algorithm?"""
 
-import io
 from dataclasses import dataclass
 
-import matplotlib
-
-matplotlib.use("agg")
-
-import matplotlib.pyplot as plt
 import numpy as np
 
+from ...figures import Axis, Figure, Panel, Series
 from .._compile import compile_program
 
 CONDITIONS = (1, 10, 100, 1000)
@@ -40,8 +35,8 @@ class Convergence:
 def convergence(condition: int, *, n: int = 20, d: int = 4, lam: float = 0.5, seed: int = 0) -> Convergence:
     """Ridge regression by gradient descent, compiled, on a problem whose X^T X + lam I has this condition number.
 
-    The slowest mode shrinks by 1 - eta lambda_min in each step, so log |w_T - ridge| falls with that slope. A network of at most
-    100 steps is run again and again on its own result, which is the network for all of them.
+    The slowest mode shrinks by 1 - eta lambda_min in each step, so log |w_T - ridge| falls with that slope. A network
+    of at most 100 steps is run again and again on its own result, which is the network for all of them.
     """
     x, y = problem(condition, n=n, d=d, lam=lam, seed=seed)
     gram = x.T @ x + lam * np.eye(d)
@@ -71,20 +66,17 @@ def problem(condition: int, *, n: int, d: int, lam: float, seed: int) -> tuple[n
     return x, x @ random.standard_normal((d, 1)) + 0.1 * random.standard_normal((n, 1))
 
 
-def convergence_figure(found: list[Convergence]) -> bytes:
-    """Distance against iterations, with the theoretical slope through the last point, as a PNG."""
-    figure, axes = plt.subplots(figsize=(8, 4.4), dpi=150, layout="constrained")
-    for each, colour in zip(found, ("#2f6690", "#c2703d", "#3a7d44", "#7a4e9c"), strict=True):
-        iterations = np.array(each.iterations)
-        label = f"condition {each.condition}: slope {each.slope:.5g}, theory {each.theory:.5g}"
-        axes.loglog(iterations, each.distances, "o", color=colour, ms=5, label=label)
-        steps = np.geomspace(iterations[0], iterations[-1], 60)
-        axes.loglog(steps, each.distances[-1] * np.exp(each.theory * (steps - steps[-1])), color=colour, lw=1.2)
-    axes.set(xlabel="iterations T of the compiled network", ylabel="|w_T − ridge|")
-    axes.set_title("Compiled gradient descent converges at the rate of gradient descent", fontsize=12, loc="left")
-    axes.legend(frameon=False, fontsize=9, loc="lower right")
-    axes.spines[["top", "right"]].set_visible(False)
-    image = io.BytesIO()
-    figure.savefig(image, format="png")
-    plt.close(figure)
-    return image.getvalue()
+def convergence_figure(found: list[Convergence]) -> Figure:
+    """Distance against iterations, with the theoretical slope through the last point."""
+    series = []
+    for each in found:
+        name = f"condition {each.condition}"
+        steps = np.geomspace(each.iterations[0], each.iterations[-1], 60)
+        line = each.distances[-1] * np.exp(each.theory * (steps - steps[-1]))
+        series += [
+            Series(f"{name}: slope {each.slope:.5g}", each.iterations, each.distances, style="points", family=name),
+            Series(f"theory: slope {each.theory:.5g}", tuple(steps), tuple(line), style="line", family=name),
+        ]
+    x, y = Axis("iterations T of the compiled network", log=True), Axis("|w_T − ridge|", log=True)
+    title = "Compiled gradient descent converges at the rate of gradient descent"
+    return Figure("convergence", title, "The points lie on the lines.", (Panel("", x, y, tuple(series)),))

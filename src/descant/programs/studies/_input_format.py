@@ -112,6 +112,6 @@ def _outcome(fixed: CompiledProgram, change: Change, h: np.ndarray) -> Outcome:
     error = None
     if change.keeps_shape:
         found = np.asarray(fixed.network(jnp.asarray(changed)))
-        place = fixed.description.outputs[0]
-        error = float(np.abs(found[: place.rows, place.column : place.column + 1] - expected).max()) / scale
+        output = fixed.description.outputs[0]
+        error = float(np.abs(found[: output.rows, output.column : output.column + 1] - expected).max()) / scale
     return Outcome(change.name, error, float(np.abs(mended - expected).max()) / scale)

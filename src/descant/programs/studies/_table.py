@@ -31,7 +31,7 @@ BY_HAND = {
 
 
 @dataclass(frozen=True)
-class Row:
+class Entry:
     """A program with its settings, its sizes, and its error relative to the largest value on the way."""
 
     name: str
@@ -40,7 +40,7 @@ class Row:
     error: float
 
 
-def row(name: str, *, hoist: bool = True, seed: int = 0) -> Row:
+def entry(name: str, *, hoist: bool = True, seed: int = 0) -> Entry:
     """Compile a program of the library and run it on a random problem."""
     settings = SETTINGS[name]
     program = find(name)
@@ -51,7 +51,7 @@ def row(name: str, *, hoist: bool = True, seed: int = 0) -> Row:
     direct = traced.evaluate(inputs)
     found = compiled.run(inputs).values()
     error = max(float(np.abs(a - b).max()) for a, b in zip(direct.results, found, strict=True)) / direct.largest
-    return Row(name, settings, compiled.sizes, error)
+    return Entry(name, settings, compiled.sizes, error)
 
 
 def table() -> str:
@@ -61,13 +61,13 @@ def table() -> str:
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name in SETTINGS:
-        lines.append(_line(name, row(name), BY_HAND.get(name, ("", "", ""))))
+        lines.append(_line(name, entry(name), BY_HAND.get(name, ("", "", ""))))
         if name == "ridge":
-            lines.append(_line("ridge, `hoist=False`", row(name, hoist=False), BY_HAND["ridge"]))
+            lines.append(_line("ridge, `hoist=False`", entry(name, hoist=False), BY_HAND["ridge"]))
     return "\n".join(lines)
 
 
-def _line(name: str, found: Row, by_hand: tuple) -> str:
+def _line(name: str, found: Entry, by_hand: tuple) -> str:
     settings = ", ".join(f"{key}={value:g}" for key, value in found.settings.items())
     sizes = found.sizes
     cells = [

@@ -1,4 +1,4 @@
-"""The fourth level's interpreter in NumPy: H through the blocks, for checks without compiling anything."""
+"""The weights' interpreter in NumPy: H through the blocks, for checks without compiling anything."""
 
 from collections.abc import Iterator, Mapping
 

@@ -1,0 +1,21 @@
+"""Figures as data, made ready to be drawn once for all drawers; `figures.static` draws them as PNG and SVG."""
+
+from ._bare import bare as bare
+from ._data import (
+    Axis as Axis,
+    Figure as Figure,
+    HeatMap as HeatMap,
+    Level as Level,
+    Panel as Panel,
+    Series as Series,
+)
+from ._drawing import drawing as drawing
+from ._palette import (
+    DARK as DARK,
+    HEAT_DARK as HEAT_DARK,
+    HEAT_LIGHT as HEAT_LIGHT,
+    LIGHT as LIGHT,
+    PAGE_DARK as PAGE_DARK,
+    PAGE_LIGHT as PAGE_LIGHT,
+    SYMBOLS as SYMBOLS,
+)

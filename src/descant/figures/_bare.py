@@ -1,0 +1,41 @@
+"""Words for places where nothing can be typeset."""
+
+import re
+import unicodedata
+
+_SIGNS = {
+    "infty": "∞",
+    "le": "≤",
+    "leq": "≤",
+    "ge": "≥",
+    "geq": "≥",
+    "times": "×",
+    "cdot": "·",
+    "to": "→",
+    "approx": "≈",
+    "sim": "∼",
+    "pm": "±",
+    "top": "ᵀ",
+    "ell": "ℓ",
+    "log": "log ",
+}
+_SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+
+def bare(text: str) -> str:
+    """Words for places where nothing can be typeset, such as the axes of a figure: $\\sigma^2$ is σ²."""
+    return re.sub(r"\$([^$]*)\$", lambda found: _unicode(found[1]), text).replace("`", "").replace("$", "")
+
+
+def _unicode(mathematics: str) -> str:
+    def command(found: re.Match[str]) -> str:
+        name = found[1]
+        greek = f"GREEK {'CAPITAL' if name[0].isupper() else 'SMALL'} LETTER {name.replace('lambda', 'lamda').upper()}"
+        try:
+            return unicodedata.lookup(greek)
+        except KeyError:
+            return _SIGNS.get(name, "")
+
+    text = re.sub(r"\\([A-Za-z]+) ?", command, mathematics)
+    text = re.sub(r"\^\{?(-?\d+)\}?", lambda found: found[1].translate(_SUPERSCRIPTS), text)
+    return re.sub(r"[{}\\]", "", text)

@@ -1,0 +1,89 @@
+"""What a figure shows: panels with series and levels, heat maps, and words."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Style = Literal["line", "points", "both", "dashed", "bars"]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis with its label, units included. `ticks` are (position, text) where numbers would say less."""
+
+    label: str
+    log: bool = False
+    ticks: tuple[tuple[float, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points (x, y). `error` has the standard errors of y; without it, y is exact.
+
+    Series of one `family` share a colour across the panels of a figure; by default the label is the family.
+    """
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    error: tuple[float, ...] = ()
+    style: Style = "both"
+    family: str = ""
+
+    def __post_init__(self):
+        object.__setattr__(self, "x", tuple(float(value) for value in self.x))
+        object.__setattr__(self, "y", tuple(float(value) for value in self.y))
+        object.__setattr__(self, "error", tuple(float(value) for value in self.error))
+        if len(self.x) != len(self.y) or len(self.error) not in (0, len(self.y)):
+            raise ValueError(
+                f"series {self.label!r} has {len(self.x)} x, {len(self.y)} y and {len(self.error)} errors; expected as "
+                "many of each, or no errors."
+            )
+
+
+@dataclass(frozen=True)
+class Level:
+    """A horizontal line with its meaning: a bound, a closed form, a baseline."""
+
+    label: str
+    y: float
+    family: str = ""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes. `shaded` is an interval of x that means something (say what in `see` of the figure)."""
+
+    title: str
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+    levels: tuple[Level, ...] = ()
+    shaded: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """A matrix by colour, symmetric around zero."""
+
+    title: str
+    values: tuple[tuple[float, ...], ...]
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        object.__setattr__(self, "values", tuple(tuple(float(value) for value in row) for row in self.values))
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Panels under one title. `name` is the stem of its files; `see` says in a sentence or two what to see in it.
+
+    If they are `shared`, panels side by side have the same axes, which is for panels of the same quantities.
+    """
+
+    name: str
+    title: str
+    see: str
+    panels: tuple[Panel | HeatMap, ...]
+    columns: int = 2
+    shared: bool = False

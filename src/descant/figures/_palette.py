@@ -1,0 +1,14 @@
+"""Colours, in a light and a dark variant of about the same hues.
+
+Found by a search that keeps any two of them apart for every kind of colour vision, and all of them at a contrast of 3
+or more to their background (both are tested). A family beyond the eighth shares a colour but has another symbol.
+"""
+
+LIGHT = ("#5167b9", "#d07c12", "#769a6d", "#7a1461", "#724c01", "#4720b0", "#0f9fb2", "#49422e")
+DARK = ("#5d81c2", "#cd652a", "#9bde9f", "#c58fb1", "#cbd840", "#9378fc", "#07e1ff", "#89816b")
+# From negative through zero to positive.
+HEAT_LIGHT = ("#0b4f8a", "#6faed6", "#f5f3ee", "#f0a070", "#a83400")
+HEAT_DARK = ("#8cc8f5", "#2f78ad", "#23272e", "#b9592b", "#ffb07c")
+PAGE_LIGHT, PAGE_DARK = "#ffffff", "#1b1f26"
+# Names that both drawings know.
+SYMBOLS = ("circle", "square", "triangle", "diamond2", "star", "wye", "cross")

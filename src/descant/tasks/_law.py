@@ -1,0 +1,175 @@
+"""What every law of random vectors has, be it of tasks or of inputs, and which of its moments can be asked for."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax.errors import TracerArrayConversionError
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from .._final import AbstractOpen
+from .._unknown import Unknown
+
+Matrices = Float[np.ndarray, "*batch d d"]
+
+
+class VectorMoments(NamedTuple):
+    """Moments of a random vector v about 0, as far as they are known: all that exact risks of one layer ask of a law.
+
+    | field | what | who needs it |
+    |---|---|---|
+    | `mean` | E v | everybody |
+    | `second` | E v v^T | everybody |
+    | `third` | A -> E v `<v, A v>`, for a batch of symmetric A | of tasks: whoever reads y^T y |
+    | `fourth` | A -> E v v^T `<v, A v>`, for a batch of symmetric A | of inputs: everybody; of tasks: whoever reads y^T y |
+
+    `None` stands for a moment that is not known or not finite. NumPy, not JAX: nothing is compiled for an exact number.
+    """
+
+    mean: Float[np.ndarray, " d"]
+    second: Float[np.ndarray, "d d"]
+    third: Callable[[Matrices], Float[np.ndarray, "*batch d"]] | None = None
+    fourth: Callable[[Matrices], Matrices] | None = None
+
+    @property
+    def cov(self) -> Float[np.ndarray, "d d"]:
+        """E (v - mean)(v - mean)^T."""
+        return self.second - np.outer(self.mean, self.mean)
+
+
+def symmetric_moments(
+    mean: Float[np.ndarray, " d"], cov: Float[np.ndarray, "d d"], fourth: Callable[[Matrices], Matrices] | None
+) -> VectorMoments:
+    """Moments of mean + c, where c and -c have the same law with the covariance `cov`.
+
+    `fourth` is A -> E c c^T `<c, A c>`, if it is known.
+    """
+    mean, cov = np.asarray(mean), np.asarray(cov)
+    second = cov + np.outer(mean, mean)
+
+    def third(a: Matrices) -> Float[np.ndarray, "*batch d"]:
+        moved = a @ mean
+        size = moved @ mean + np.sum(a * cov, axis=(-2, -1))
+        return size[..., None] * mean + 2 * moved @ cov
+
+    def raw_fourth(a: Matrices) -> Matrices:
+        assert fourth is not None
+        moved = a @ mean
+        across = (moved @ cov)[..., :, None] * mean
+        spread = np.sum(a * cov, axis=(-2, -1))[..., None, None] * np.outer(mean, mean)
+        both = 2 * (across + np.swapaxes(across, -1, -2)) + spread
+        return (moved @ mean)[..., None, None] * second + both + fourth(a)
+
+    return VectorMoments(mean, second, third, None if fourth is None else raw_fourth)
+
+
+def elliptical_fourth(cov: Float[np.ndarray, "d d"], factor: float = 1.0) -> Callable[[Matrices], Matrices]:
+    """A -> E c c^T `<c, A c>` = factor (2 C A C + tr(A C) C): 1 for a Gaussian, more for heavier tails."""
+
+    def fourth(a: Matrices) -> Matrices:
+        return factor * (2 * cov @ a @ cov + np.sum(a * cov, axis=(-2, -1))[..., None, None] * cov)
+
+    return fourth
+
+
+def independent_fourth(
+    variance: Float[np.ndarray, " d"], kurtosis: Float[np.ndarray, " d"]
+) -> Callable[[Matrices], Matrices]:
+    """The same for independent coordinates: Gaussian but for the diagonal. `kurtosis` is E c_j^4 / (E c_j^2)^2."""
+    gaussian = elliptical_fourth(np.diag(variance))
+    excess = (np.asarray(kurtosis) - 3) * np.asarray(variance) ** 2
+
+    def fourth(a: Matrices) -> Matrices:
+        diagonal = np.diagonal(a, axis1=-2, axis2=-1) * excess
+        return gaussian(a) + diagonal[..., None] * np.eye(variance.shape[0])
+
+    return fourth
+
+
+def mixed_moments(weights: Sequence[float] | np.ndarray, parts: Sequence[VectorMoments]) -> VectorMoments:
+    """Moments of a mixture: the means of those of its parts."""
+
+    def mean(values: list[Any]) -> Any:
+        if any(value is None for value in values):
+            return None
+        if callable(values[0]):
+            return lambda a: mean([value(a) for value in values])
+        return np.tensordot(np.asarray(weights), np.stack(values), axes=1)
+
+    return VectorMoments(*(mean(list(column)) for column in zip(*parts, strict=True)))
+
+
+class GaussianMixture(NamedTuple):
+    """Weights, means and covariances of m Gaussians; posteriors are computed for laws that are such mixtures."""
+
+    log_weights: Float[Array, " m"]
+    means: Float[Array, "m d"]
+    covs: Float[Array, "m d d"]
+
+
+class AbstractVectorLaw(AbstractOpen):
+    """A law of random vectors in R^d. `check` and `sample` are all it must have.
+
+    What else it knows makes more possible, and is asked of it; left out, the answer is no, and somebody else's number is
+    Monte Carlo instead of exact:
+
+    | method | what it makes possible |
+    |---|---|
+    | `numbers`, `place` | prompts as functions of standard normal numbers: faster draws |
+    | `moments` | exact risks of one-layer attention |
+    | `second_moment` | risks over sampled contexts with the query integrated by hand |
+    """
+
+    @abstractmethod
+    def check(self, d: int) -> None:
+        """Raise a ValueError if this is not a law of vectors in R^d."""
+
+    @abstractmethod
+    def sample(self, d: int, *, key: PRNGKeyArray) -> Float[Array, " d"]:
+        """Draw a vector."""
+
+    def numbers(self, d: int) -> int | None:
+        """How many standard normal numbers `place` makes a vector of; None if there is no `place`."""
+        del d
+        return None
+
+    def place(self, normals: Float[Array, " numbers"]) -> Float[Array, " d"]:
+        """The vector that standard normal numbers stand for."""
+        raise Unknown(f"{type(self).__name__} is not made of normal numbers")
+
+    def moments(self, d: int) -> VectorMoments:
+        """Moments about 0."""
+        raise Unknown(f"the moments of {type(self).__name__} are not known")
+
+    def second_moment(self, d: int) -> Float[Array, "d d"]:
+        """E v v^T, in JAX. A law with arrays that may be traced should have it, beside `moments`."""
+        try:
+            return jnp.asarray(self.moments(d).second)
+        except TracerArrayConversionError:
+            raise Unknown(f"{type(self).__name__} has no second_moment of its own, so it can't be traced") from None
+
+
+class AbstractPrior(AbstractVectorLaw):
+    """A law of tasks w. One that is a mixture of Gaussians, finite or to quadrature, also has posteriors."""
+
+    def gaussian(self, d: int) -> tuple[Float[Array, " d"], Float[Array, "d d"]]:
+        """Mean and covariance, if the law is Gaussian: then the closed forms of the papers hold."""
+        raise Unknown(f"{type(self).__name__} is not Gaussian")
+
+    def components(self, d: int) -> GaussianMixture:
+        """The Gaussians that the law is a mixture of."""
+        raise Unknown(f"{type(self).__name__} is no mixture of Gaussians, so its posterior has no closed form")
+
+    def log_density(self, w: Float[Array, " d"]) -> Float[Array, ""]:
+        """The logarithm of the density, for posteriors by Monte Carlo."""
+        raise Unknown(f"the density of {type(self).__name__} is not known")
+
+
+class AbstractInputs(AbstractVectorLaw):
+    """A law of inputs x, independent from token to token; the query is drawn from it too."""
+
+    def centred_gaussian(self, d: int) -> Float[Array, "d d"]:
+        """The covariance, if the law is Gaussian with mean 0: then contexts are Wishart matrices, and the papers' forms hold."""
+        raise Unknown(f"{type(self).__name__} is not Gaussian with mean 0")

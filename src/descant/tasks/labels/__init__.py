@@ -1,0 +1,4 @@
+"""Laws of the label noise eta, which the noise level multiplies: one law in a file."""
+
+from ._abstract import AbstractLabelNoise as AbstractLabelNoise, LabelMoments as LabelMoments
+from ._gaussian import GaussianLabelNoise as GaussianLabelNoise

@@ -1,0 +1,45 @@
+"""A noise level that is known."""
+
+import jax.numpy as jnp
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ... import _check
+from ._abstract import AbstractNoise, LogLikelihood, NoiseNodes, one_level
+
+
+class FixedNoise(AbstractNoise):
+    """The same noise level in every prompt."""
+
+    sigma: Float[Array, ""]
+
+    def __init__(self, sigma: ArrayLike):
+        self.sigma = jnp.asarray(sigma, dtype=float)
+
+    def __check_init__(self):
+        _check.shape("noise.sigma", self.sigma, (), "a fixed noise level is one number")
+        _check.not_negative("noise.sigma", self.sigma)
+
+    def sample(self, *, key: PRNGKeyArray) -> Float[Array, ""]:
+        """The level."""
+        del key
+        return self.sigma
+
+    @property
+    def placed(self) -> bool:
+        """Yes."""
+        return True
+
+    def place(self, normal: Float[Array, ""]) -> Float[Array, ""]:
+        """The level."""
+        del normal
+        return self.sigma
+
+    def moment(self, power: int) -> Float[Array, ""]:
+        """sigma^power."""
+        return self.sigma**power
+
+    def nodes(self, log_likelihood: LogLikelihood) -> NoiseNodes:
+        """The one level."""
+        del log_likelihood
+        return one_level(self.sigma)

@@ -1,0 +1,3 @@
+"""Laws of the task vector, one in a file."""
+
+from ._gaussian import GaussianPrior as GaussianPrior

@@ -1,0 +1,157 @@
+"""The command line, as a user runs it."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.commands import fresh, run
+
+
+def risk_of(*arguments: str, capsys) -> dict:
+    status, out, err = run("risk", *arguments, "--json", capsys=capsys)
+    assert status == 0, err
+    return json.loads(out)
+
+
+@pytest.fixture(autouse=True)
+def no_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+
+FIVE = ("--d", "5", "--n", "5", "--prior-mean", "1", "--noise", "0")
+TEN = ("--d", "10", "--n", "10", "--prior-mean", "1", "--noise", "0")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("gd-beta", 30 / 11),
+        ("ltb", 30 / 11),
+        ("yq-lsa", 30 / 11),
+        ("lsa", 4.5566),
+        ("preconditioned-gd", 4.8370),
+        ("gd", 5.4545),
+        ("zero", 10.0),
+    ],
+)
+def test_risks_at_five(name, expected, capsys):
+    found = risk_of(name, *FIVE, capsys=capsys)
+    assert found["method"] == "exact" and found["standard_error"] == 0 and found["name"] == name
+    assert found["risk"] == pytest.approx(expected, abs=6e-5)
+    assert found["adjusted"] == pytest.approx(expected, abs=6e-5)  # the oracle knows everything: n = d, no noise
+    assert found["task"] == {
+        "d": 5, "n": 5, "prior_mean": 1.0, "prior_scale": 1.0, "input_condition": 1.0, "noise": "0",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("heads", "expected"), [(1, 7.6879), (2, 6.3776), (3, 5.9782), (10, 5.4342), (14, 5.4342)])
+def test_heads_at_ten(heads, expected, capsys):
+    found = risk_of("multi-head-lsa", *TEN, "--heads", str(heads), capsys=capsys)
+    assert found["risk"] == pytest.approx(expected, abs=6e-5)
+    assert found["method"] == "exact" and found["heads"] == heads
+
+
+@pytest.mark.slow
+def test_more_values(capsys):
+    """With noise, anisotropy, a query that attends."""
+    assert risk_of("yq-lsa", *TEN, capsys=capsys)["risk"] == pytest.approx(5.2381, abs=6e-5)
+    noisy = ("--d", "10", "--n", "20", "--prior-mean", "1", "--noise", "1", "--samples", "2048")
+    assert risk_of("lsa", *noisy, capsys=capsys)["risk"] == pytest.approx(5.3705, abs=6e-5)
+    assert risk_of("ltb", *noisy, capsys=capsys)["risk"] == pytest.approx(3.75, abs=1e-9)
+    attends = risk_of("multi-head-lsa", *TEN, "--query-attends", capsys=capsys)
+    assert attends["risk"] == pytest.approx(5.78963, abs=1e-5) and attends["query_masked"] is False
+    # phi_i of the whitened prior are the input eigenvalues: sum phi (phi + s) / ((n+1) phi + s), by hand.
+    eigenvalues = [1.0, 10**-0.5, 0.1]
+    scale = 3 / sum(eigenvalues)
+    phi = [4 * scale * e for e in eigenvalues]
+    s = sum(phi) + 0.25
+    by_hand = sum(p * (p + s) / (8 * p + s) for p in phi)
+    skewed = ("--d", "3", "--n", "7", "--prior-scale", "2", "--input-condition", "10", "--noise", "0.5")
+    assert risk_of("gd-beta", *skewed, "--samples", "2048", capsys=capsys)["risk"] == pytest.approx(by_hand, rel=1e-9)
+
+
+def test_estimates_carry_their_error(capsys):
+    found = risk_of("bayes", "--d", "3", "--n", "6", "--noise", "uniform:2", "--samples", "4096", capsys=capsys)
+    assert found["method"] == "moments" and found["standard_error"] > 0 and found["adjusted_standard_error"] > 0
+    again = risk_of("bayes", "--d", "3", "--n", "6", "--noise", "uniform:2", "--samples", "4096", capsys=capsys)
+    other = risk_of(
+        "bayes", "--d", "3", "--n", "6", "--noise", "uniform:2", "--samples", "4096", "--seed", "1", capsys=capsys
+    )
+    assert again == found and other["risk"] != found["risk"]
+
+
+def test_methods_agree(capsys):
+    task = ("--d", "2", "--n", "5", "--noise", "1,3", "--samples", "20000")
+    exact = risk_of("lsa", *task, "--method", "exact", capsys=capsys)["risk"]
+    for method in ("moments", "tokens"):
+        found = risk_of("lsa", *task, "--method", method, capsys=capsys)
+        assert found["method"] == method
+        assert abs(found["risk"] - exact) < 4 * found["standard_error"]
+
+
+def test_an_infinite_risk_is_valid_json(capsys):
+    found = risk_of("ols", "--d", "3", "--n", "4", "--noise", "1", "--samples", "2048", capsys=capsys)
+    assert found["risk"] == "Infinity" and float(found["risk"]) == float("inf")
+
+
+def test_the_table_shows_references(capsys):
+    status, out, _ = run("risk", "gd", *FIVE, capsys=capsys)
+    assert status == 0
+    for word in ("gd", "bayes", "ridge", "zero", "5.45455", "exact", "d = 5"):
+        assert word in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("zero", "--d", "0", "--n", "3"), "d is 0; expected a whole number of at least 1."),
+        (("zero", "--d", "3", "--n", "0"), "n is 0; expected a whole number of at least 1."),
+        (("zero", "--d", "3", "--n", "3", "--noise", "-1"), "noise is -1.0; expected no negative number."),
+        (("zero", "--d", "3", "--n", "3", "--noise", "loud"), "noise is 'loud'; expected a level such as 0.5"),
+        (("zero", "--d", "3", "--n", "3", "--noise", "nan"), "noise holds NaN or infinity"),
+        (("zero", "--d", "3", "--n", "3", "--prior-mean", "nan"), "prior mean holds NaN or infinity"),
+        (("zero", "--d", "3", "--n", "3", "--prior-scale", "-1"), "prior scale is -1.0"),
+        (("zero", "--d", "3", "--n", "3", "--input-condition", "0"), "input condition is 0.0"),
+        (("nobody", "--d", "3", "--n", "3"), "name is 'nobody'; expected one of: zero, ols"),
+        (("multi-head-lsa", "--d", "3", "--n", "3", "--heads", "0"), "heads is 0"),
+        (("zero", "--d", "3", "--n", "3", "--samples", "0"), "samples is 0"),
+        (("bayes", "--d", "3", "--n", "3", "--noise", "1", "--method", "exact"), "Bayes has no closed form"),
+        (("ada-ridge", "--d", "3", "--n", "3"), "n is 3 and d is 3; expected n > d"),
+        (("zero", "--d", "three", "--n", "3"), "--d"),
+        (("zero", "--n", "3"), "--d"),
+        (("zero", "--d", "3", "--n", "3", "--method", "magic"), "--method"),
+        (("zero", "--d", "3", "--n", "3", "--colour", "red"), "--colour"),
+    ],
+)
+def test_mistakes_are_one_sentence_and_status_2(arguments, sentence, capsys):
+    status, out, err = run("risk", *arguments, capsys=capsys)
+    assert status == 2
+    assert sentence in err
+    assert out == "" and err.count("\n") == 1 and "Traceback" not in err
+
+
+def test_unknown_command(capsys):
+    status, _, err = run("fly", capsys=capsys)
+    assert status == 2 and "fly" in err
+
+
+def test_help_does_not_import_jax():
+    code = (
+        "import sys\nfrom descant.cli import main\n"
+        "try: main([{}])\nexcept SystemExit as stop: assert not stop.code, stop.code\n"
+        "heavy = [m for m in ('jax', 'equinox', 'numpy', 'scipy', 'matplotlib') if m in sys.modules]\n"
+        "assert not heavy, heavy"
+    )
+    assert "risk" in fresh(code.format("'--help'"))
+    assert "--input-condition" in fresh(code.format("'risk', '--help'"))
+    assert fresh(code.format("'--version'")).strip()
+
+
+def test_the_installed_command_runs():
+    script = os.path.join(os.path.dirname(sys.executable), "descant")
+    done = subprocess.run([script, "risk", "zero", *FIVE, "--json"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stderr == ""
+    assert json.loads(done.stdout)["risk"] == 10.0

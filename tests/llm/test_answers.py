@@ -1,0 +1,176 @@
+"""Answers on disk: whole lines, one writer, nothing lost; results and claims are made from them alone."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from descant.claims import Lab, _claim, all_claims
+from descant.llm import Answers, Reply, Results, Setting, found, run, verdicts, write_report
+from descant.llm._lines import Lines
+from tests.support import ROOT
+from tests.support.llm_data import asker, benchmark, encoder
+
+
+class Copies:
+    """A model that is a formula: it answers with the guess in the prompt, and 2.5 where there is none."""
+
+    name, identity, reads_along = "copies", "copies-1", True
+
+    def __init__(self):
+        self.asked = []
+
+    def replies(self, prompts, template, scale):
+        for index, prompt in enumerate(prompts):
+            self.asked.append(prompt.text)
+            said = [float(stem.split("guess: ")[1].split()[0]) if "guess: " in stem else 2.5 for stem in prompt.stems]
+            yield index, Reply(said[-1], "ok", (0.1,) * 6, 0.6, tuple(said[:-1]))
+
+
+def test_a_line_that_was_cut_off_is_dropped_and_written_over(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    lines = Lines(path)
+    lines.append([{"a": 1}, {"a": 2}])
+    whole = path.read_bytes()
+    path.write_bytes(whole + b'{"a": 3, "b"')
+    again = Lines(path)
+    assert again.rows == [{"a": 1}, {"a": 2}]
+    again.append([{"a": 4}])
+    assert Lines(path).rows == [{"a": 1}, {"a": 2}, {"a": 4}]
+    assert path.read_bytes().startswith(whole)
+    path.write_bytes(b'{"a": 1}\nnonsense\n{"a": 2}\n')
+    with pytest.raises(ValueError, match=r"rows\.jsonl, line 2, can't be read"):
+        Lines(path)
+
+
+def test_one_process_at_a_time(tmp_path):
+    answers = Answers(tmp_path)
+    with answers.working(), pytest.raises(BlockingIOError, match="another process"), Answers(tmp_path).working():
+        pass
+
+
+def test_more_queries_seeds_and_guesses_only_add(tmp_path):
+    data, model = benchmark(tmp_path / "data"), Copies()
+    steps = [
+        Setting(guesses=("none", "gold"), queries=5, shots=3),
+        Setting(guesses=("none", "gold"), queries=8, shots=3),
+        Setting(guesses=("none", "gold", "self"), queries=8, shots=3),
+        Setting(guesses=("none", "gold", "self"), queries=8, shots=3, seeds=2),
+        Setting(guesses=("none", "gold"), queries=8, shots=3, where="query"),
+    ]
+    counts = []
+    for setting in steps:
+        run(model, data, setting, tmp_path / "out", encoder=encoder)
+        counts.append(len(model.asked))
+    # Shown at the query only, nothing changes without a guess.
+    assert counts == [10, 16, 24, 48, 56]
+    assert len(set(model.asked)) == 56
+    assert len(Answers(tmp_path / "out").rows) == 56
+    # Other demonstrations are other questions.
+    run(model, data, Setting(guesses=("none",), queries=8, shots=3, fixed=True), tmp_path / "out", encoder=encoder)
+    assert len(model.asked) == 64
+
+
+def test_results_are_the_rows_of_their_setting(tmp_path):
+    data, model = benchmark(tmp_path / "data"), Copies()
+    setting = Setting(queries=12, shots=3, seeds=2)
+    results = run(model, data, setting, tmp_path / "out", encoder=encoder)
+    assert results.gold.shape == (12, 2)
+    assert (results.gold == [[data.asked[row].score] * 2 for row in results.asked.queries]).all()
+    for kind in ("constant", "random", "embedding", "gold"):
+        assert (results.answer[kind] == results.shown[kind]).all()
+        assert results.along[kind].answer.shape == (24, 3)
+        assert (results.along[kind].answer == results.along[kind].shown).all()
+    assert results.shown["gold"] == pytest.approx(results.gold, abs=0.051)
+    other = asker(data, tmp_path, queries=12, shots=3)
+    assert other.ask("none", other.draws[0]).key.model != model.identity
+    fewer = Results.of(Lines(tmp_path / "out" / "answers.jsonl").rows[:-5], results.asked)
+    assert sum(status.get("unanswered", 0) for status in fewer.statuses.values()) == 5
+
+
+@pytest.fixture
+def on_disk(tmp_path, monkeypatch):
+    """Results of a model on disk, where the claims look for them."""
+    monkeypatch.setenv("DESCANT_LLM", str(tmp_path / "llm"))
+    data = benchmark(tmp_path / "data")
+    results = run(Copies(), data, Setting(queries=30, shots=2), tmp_path / "llm" / "copies", encoder=encoder)
+    write_report(results, tmp_path / "llm" / "copies" / "terse-all-2", model="Copies 1B")
+    return results
+
+
+def test_results_on_disk_are_found_again(on_disk, tmp_path):
+    [item] = found()
+    assert item.name == "Copies 1B"
+    assert verdicts(item.results()) == verdicts(on_disk)
+    folder = tmp_path / "llm" / "copies" / "terse-all-2"
+    assert (folder / "figure.png").read_bytes().startswith(b"\x89PNG")
+    table = (folder / "table.md").read_text()
+    assert table.count("\n| `") == 9
+    assert "- (b) **does-not-hold**: It improves them beyond the guess itself." in table
+    written = json.loads((folder / "verdicts.json").read_text())
+    assert [each["verdict"] for each in written] == [each.verdict for each in verdicts(on_disk)]
+    (folder / "setting.json").write_text("{}")
+    assert found() == []
+
+
+def test_models_with_answers_join_the_claims_and_others_are_left_out(on_disk, tmp_path, monkeypatch):
+    import importlib
+
+    # Registered aside: other tests see the claims of this machine.
+    monkeypatch.setattr(_claim, "_FOUND", {})
+    from descant.claims.initial_guess import language_models
+
+    _claim._FOUND.clear()
+    importlib.reload(language_models)
+    ids = [id for id in _claim._FOUND if "copies" in id]
+    assert ids == [
+        f"{name}-copies-1b-terse-all-2-270" for name in ("guess-helps", "beyond-the-guess", "bad-guess-hurts")
+    ]
+    found = [_claim._FOUND[id].experiment(Lab(tmp_path / id, tmp_path / "runs")) for id in ids]
+    assert [evidence.verdict for evidence in found] == [each.verdict for each in verdicts(on_disk)]
+    assert len(found[0].tables[0].rows) == 9
+    assert len(found[2].figures[0].panels) == 4
+    monkeypatch.setenv("DESCANT_LLM", str(tmp_path / "nowhere"))
+    monkeypatch.setattr(_claim, "_FOUND", {})
+    importlib.reload(language_models)
+    assert _claim._FOUND == {}
+
+
+def test_no_claim_on_language_models_without_answers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DESCANT_LLM", raising=False)
+    assert not [id for id in all_claims() if id.startswith("beyond-the-guess")]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--data", "nowhere"], "data is 'nowhere'"),
+        (["--data", "DATA", "--guess", "none,best"], "guess is 'best'"),
+        (["--data", "DATA", "--model", "openai:m"], "base-url is missing"),
+        (["--data", "DATA", "--base-url", "http://x"], "expected --model openai:NAME"),
+        (["--data", "DATA", "--dtype", "int4"], "dtype is 'int4'"),
+    ],
+)
+def test_mistakes_are_one_sentence(tmp_path, capsys, options, sentence):
+    from descant.cli import main
+
+    benchmark(tmp_path / "data")
+    with pytest.raises(SystemExit) as stopped:
+        main(["llm", "sts", *[str(tmp_path / "data") if each == "DATA" else each for each in options]])
+    assert stopped.value.code == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert said.count("\n") == 1
+
+
+def test_help_and_models_import_nothing_heavy():
+    """The list of models neither downloads nor needs the extra."""
+    code = (
+        "import sys; from descant.cli import main\n"
+        "try: main(['llm', '--help'])\nexcept SystemExit: pass\n"
+        "print(sorted({'torch', 'jax', 'transformers', 'numpy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout.splitlines()[-1] == "[]", done.stdout + done.stderr

@@ -1,0 +1,211 @@
+"""The language: both front ends, what is rejected and how, loops that become repeats."""
+
+import numpy as np
+import pytest
+
+from descant.programs import Program, ProgramError, eye
+from descant.programs.language import _trace
+from tests.support import decorated_programs
+
+HEAD = 'def p(X: "n d", y: "n 1", w: "d 1" = 0, *, eta=0.1, T=3):\n'
+SIZES = {"n": 4, "d": 3}
+
+
+def trace(body: str, **settings):
+    text = HEAD + "".join(f"    {line}\n" for line in body.split("\n"))
+    return Program.from_text(text, "p.py").trace({**SIZES, **settings})
+
+
+REJECTED = {
+    "inverse": ("return inv(X.T @ X)", "line 2, column 12", "inv can't be compiled", "Newton-Schulz"),
+    "numpy inverse": ("return np.linalg.inv(X.T @ X)", "line 2, column 12", "inv", "Newton-Schulz"),
+    "division": ("return y / (X @ w)", "line 2, column 12", "division by a matrix", "Newton-Schulz"),
+    "one over a matrix": ("return 1 / X", "line 2", "division by a matrix", "Newton-Schulz"),
+    "element-wise product": ("return X * X", "line 2, column 12", "element-wise", "write @"),
+    "non-linearity": ("return exp(X)", "line 2, column 12", "element-wise function exp", "series"),
+    "relu": ("return relu(X)", "line 2, column 12", "relu", "hstack"),
+    "branch": ("if eta > 0:\n    w = w\nreturn w", "line 2, column 5", "branch", "one formula"),
+    "ternary": ("return w if T else w", "line 2, column 12", "branch", "one formula"),
+    "comparison": ("return X > 0", "line 2", "comparison", "one formula"),
+    "while": ("while T:\n    w = w\nreturn w", "line 2, column 5", "while", "for t in range"),
+    "product of wrong shapes": ("return X @ y", "line 2, column 12", "n = 4 x d = 3", "is a .T missing?"),
+    "sum of wrong shapes": ("w = w + y\nreturn w", "line 2, column 9", "d = 3 x 1", "same shape"),
+    "matrix plus number": ("return X + 1", "line 2", "+ between a matrix and 1", "eye(n)"),
+    "number product with @": ("return X @ 2", "line 2", "@ between a matrix and 2", "write *"),
+    "power": ("return X ** 2", "line 2", "power of a matrix", "A @ A"),
+    "slice outside": ("return X[0:9, :]", "line 2", "from 0 to 9 of 4 rows", "inside"),
+    "single index": ("return X[0]", "line 2", "no slice", "X[i:i + 1, :]"),
+    "stride": ("return X[0:4:2, :]", "line 2", "step 2", "neighbours"),
+    "unknown name": ("return X @ v", "line 2, column 16", "v is not defined here", "known names"),
+    "unknown attribute": ("return X.shape", "line 2", ".shape", "only .T"),
+    "comprehension": ("return hstack([X for t in range(2)])", "line 2", "comprehension", "for t in range"),
+    "loop over a matrix": ("for x in X:\n    w = w\nreturn w", "line 2, column 14", "no range", "range(T)"),
+    "fractional range": ("for t in range(2.5):\n    w = w\nreturn w", "line 2", "2.5", "whole number"),
+    "return inside a loop": ("for t in range(T):\n    return w\nreturn w", "line 3", "before the end", "once"),
+    "no return": ("w = w", "line 2", "does not end with a return", "return w"),
+    "returns a number": ("return eta", "", "returns something that is no matrix", "return matrices only"),
+    "dropped value": ("X @ w\nreturn w", "line 2, column 5", "drops it", "name"),
+    "import": ("import os\nreturn w", "line 2", "import", "descant.programs"),
+    "hidden import": ("return __import__('os')", "line 2", "__import__", "there are"),
+    "attribute of a builtin": ("return X.__class__", "line 2", "__class__", "only .T"),
+    "lambda": ("f = lambda: 0\nreturn w", "line 2", "lambda", "one function"),
+    "huge power": ("return 9 ** 9 ** 9 * X", "line 2", "too large", ""),
+    "division of numbers by zero": ("return X * (1 / 0)", "line 2", "division by zero", ""),
+    "stack of different heights": ("return hstack([X, w])", "line 2", "hstack", "same number of rows"),
+    "size zero": ("return zeros(0, 1)", "line 2", "size 0", "at least 1"),
+    "infinite number": ("return 1e999 * X", "line 2", "not finite", ""),
+    "assignment to a part": ("w[0:1] = w\nreturn w", "line 2", "no name", "w = ..."),
+    "endless": ("for t in range(1000000):\n    w = w + w\nreturn w", "", "more than", "lower the counts"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REJECTED)
+def test_rejected_with_place_reason_and_advice(name, monkeypatch):
+    monkeypatch.setattr(_trace, "LONGEST", 500)
+    body, place, reason, advice = REJECTED[name]
+    with pytest.raises(ProgramError) as error:
+        trace(body)
+    sentence = str(error.value)
+    assert place in sentence and reason in sentence and advice in sentence, sentence
+    assert sentence.startswith("p.py") or not place
+    assert sentence.endswith(".") and "\n" not in sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("def p(X):\n    return X", "has no sizes"),
+        ('def p(X: "n"):\n    return X', "write two sizes"),
+        ('def p(X: "n d" = 1):\n    return X', "default other than 0"),
+        ('def p(X: "n d", *, a):\n    return X', "has no default"),
+        ('def p(X: "n d", *, a="x"):\n    return X', "is no number"),
+        ('def p(*X: "n d"):\n    return X', "with * or **"),
+        ("x = 1", "only one function"),
+        ("", "0 functions"),
+        ('def p(X: "n d"):\n    return X\ndef q(X: "n d"):\n    return X', "2 functions"),
+        ("def p(:", "program, line 1, column 7: the text is no Python"),
+        ('@cache\ndef p(X: "n d"):\n    return X', "a decorator other than @program"),
+        ('def p(X: "n d"):\n    return ' + "(" * 300 + "X" + ")" * 300, "nested"),
+        ('def p(X: "n d"):\n    return ' + "-" * 5000 + "X", ""),
+    ],
+)
+def test_texts_that_are_no_program(text, reason):
+    with pytest.raises(ProgramError) as error:
+        Program.from_text(text).trace(n=2, d=2)
+    assert reason in str(error.value)
+
+
+def test_settings_are_checked():
+    p = Program.from_text(HEAD + "    return X @ w\n")
+    for settings, reason in (
+        ({"n": 3}, "needs the size d"),
+        ({"n": 3, "d": 0}, "the size d is 0"),
+        ({"n": 3, "d": 2.5}, "the size d is 2.5"),
+        ({"n": 3, "d": 2, "q": 1}, "has no size and no scalar q"),
+        ({"n": 3, "d": 2, "eta": "x"}, "eta is 'x'"),
+    ):
+        with pytest.raises(ProgramError, match=reason):
+            p.trace(settings)
+    assert p.signature.sizes_from({"X": (7, 2)}) == {"n": 7, "d": 2}
+
+
+def test_inputs_are_checked():
+    traced = trace("return X @ w")
+    with pytest.raises(ValueError, match="inputs lacks X"):
+        traced.evaluate({"y": np.ones((4, 1))})
+    with pytest.raises(ValueError, match="A vector is a matrix with one column"):
+        traced.evaluate({"X": np.ones((4, 3)), "y": np.ones(4)})
+    with pytest.raises(ValueError, match="inputs has 'Z'"):
+        traced.evaluate({"Z": 1})
+
+
+RIDGE = '''
+def ridge(X: "n d", y: "n 1", w: "d 1" = 0, *, eta=0.1, lam=0.5, T=10):
+    """Ridge."""
+    previous = zeros(d, 1)
+    for t in range(T):
+        step = X.T @ (X @ w) - X.T @ y + lam * w
+        older = previous
+        previous = w
+        w = w - eta * step + 0.1 * (w - older)
+        for k in range(2):
+            w -= 0.01 * hstack([w, step])[:, 0:1] / (k + 1)
+    return w, previous.T, vstack([w, 2 * eye(d)[:, 0:1]])
+'''
+
+
+def test_both_front_ends_give_the_same_program():
+    parsed, recorded = Program.from_text(RIDGE).trace(n=4, d=3), decorated_programs.ridge.trace(n=4, d=3)
+    assert parsed.body == recorded.body and parsed.outputs == recorded.outputs == ("w", "out1", "out2")
+    assert parsed.inputs == recorded.inputs and parsed.settings == recorded.settings
+    names = [[each.name for each in traced.body.instructions] for traced in (parsed, recorded)]
+    assert names[0] == names[1] and "w" in names[0]
+
+
+def test_a_decorated_function_may_use_all_of_python():
+    matrices = decorated_programs.MATRICES
+    x = np.ones((3, 2))
+    second = x + 0.5 * matrices.T
+    third = second + 0.5 * matrices.T
+    found = decorated_programs.pythonic.trace().evaluate({"X": x}).results[0]
+    np.testing.assert_allclose(found, x @ x.T + third @ third.T)
+
+
+def test_decorated_mistakes_have_a_place_too():
+    with pytest.raises(ProgramError) as error:
+        decorated_programs.wrong.trace(n=2, d=3)
+    assert f"wrong, line {decorated_programs.WRONG_LINE}, column 12: @ between" in str(error.value)
+    with pytest.raises(ProgramError, match="handed to NumPy"):
+        decorated_programs.inverse.trace(n=2, d=2)
+    with pytest.raises(ProgramError, match="comparison of matrices"):
+        decorated_programs.branch.trace(n=2, d=2)
+    with pytest.raises(ProgramError, match="outside of a program"):
+        eye(2)
+
+
+def repeats(traced) -> list[int]:
+    return [each.attribute.count for each in traced.body.instructions if each.op == "repeat"]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("for t in range(T):\n    w = w + X.T @ y\nreturn w", [5]),
+        (
+            "for t in range(T):\n    w = w + t * w\nreturn w",
+            [],
+        ),  # the index enters: every iteration has its own weights
+        ("for t in range(T):\n    w = w + 0 * t * w\nreturn w", [5]),  # it does not, after all
+        ("for t in range(1):\n    w = w + w\nreturn w", []),
+        ("for t in range(0):\n    w = w + w\nreturn w", []),
+        (
+            "a = w\nfor t in range(T):\n    b = a\n    a = w\n    w = w + b\nreturn w, a",
+            [5],
+        ),  # handed from name to name
+        ("a = w\nfor t in range(T):\n    w = w + a\nreturn w", [5]),  # two names for one value, one of them changes
+        ("for t in range(T):\n    s = X @ w\n    w = w + X.T @ s\nreturn s", [5]),  # made inside, read after
+        ("for t in range(T):\n    X = X[:, 0:d]\n    w = w + X.T @ y\nreturn w", [5]),
+        ("for t in range(2):\n    for k in range(T):\n        w = w + w\nreturn w", [2]),
+        ("for t in range(1):\n    for k in range(T):\n        w = w + w\nreturn w", [5]),
+        # Names that swap values of different shapes: the same operation on something else each time.
+        (
+            "a = y[0:2, :]\nb = y[0:3, :]\nfor t in range(T):\n    c = a\n    a = b\n    b = c\n"
+            "    w = w + w @ a[0:1, :]\nreturn w",
+            [],
+        ),
+        ("for t in range(2):\n    y = vstack([y, y])\nreturn y", []),  # grows: its shape is not the same each time
+    ],
+)
+def test_which_loops_become_repeats(body, expected, keys):
+    import jax
+
+    traced = trace(body, T=5)
+    assert repeats(traced) == expected
+    inputs = {each.name: np.asarray(jax.random.normal(keys(), each.shape)) for each in traced.inputs}
+    text = "def f(X, y, w, T, d, vstack):\n" + "".join(f"    {line}\n" for line in body.split("\n"))
+    names: dict = {}
+    exec(text, names)
+    found = names["f"](**inputs, T=5, d=3, vstack=np.vstack)
+    found = found if isinstance(found, tuple) else (found,)
+    for a, b in zip(found, traced.evaluate(inputs).results, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)

@@ -1,0 +1,378 @@
+"""The report, without a browser: what is written, what is kept, what the words and numbers look like."""
+
+import csv
+import hashlib
+import io
+import itertools
+import json
+import re
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from descant.claims import Axis, Evidence, Figure, Lab, Panel, Series, Table, _claim, equal
+from descant.figures import DARK, LIGHT, PAGE_DARK, PAGE_LIGHT, bare, drawing
+from descant.figures.static import pictures
+from descant.report import draw_figures, write_report
+from descant.report._assets import VENDOR, assets
+from descant.report._tables import figure_csv, table_csv
+from descant.report._words import line, measured, number, paragraphs
+from tests.support import ROOT
+from tests.support.report_claims import bars, claim, claims, curves, flat, judged, judgements, maps, tables
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    write_report(folder, claims(), judgements())
+    return folder
+
+
+class Page(HTMLParser):
+    """Links, ids, text and embedded data of a page."""
+
+    def __init__(self, path: Path):
+        super().__init__()
+        self.links: list[Any] = []
+        self.ids: list[Any] = []
+        self.tags: list[str] = []
+        self.words: list[str] = []
+        self.feed(path.read_text())
+        self.text = " ".join(" ".join(self.words).split())
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.tags.append(tag)
+        self.links += [given[name] for name in ("href", "src") if given.get(name)]
+        self.ids += [given["id"]] if "id" in given else []
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def pages(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.html"))
+
+
+def test_there_is_a_page_for_every_claim(report):
+    assert {path.stem for path in pages(report)} == {"index", *claims()}
+
+
+def test_every_link_leads_somewhere(report):
+    checked = 0
+    for path in pages(report):
+        for link in Page(path).links:
+            if link.startswith(("https://arxiv.org/", "data:")):
+                continue
+            assert not re.match(r"\w+:", link), f"{link} in {path.name} leads out of the folder"
+            file, _, anchor = link.partition("#")
+            target = path.parent / file if file else path
+            assert target.exists(), f"{link} in {path.name}"
+            assert not anchor or anchor in Page(target).ids, f"{link} in {path.name}"
+            checked += 1
+    assert checked > 100
+
+
+def test_ids_are_unique(report):
+    for path in pages(report):
+        ids = Page(path).ids
+        assert len(ids) == len(set(ids)), path
+
+
+def test_verdicts(report):
+    verdicts = json.loads((report / "verdicts.json").read_text())
+    assert [each["id"] for each in verdicts] == list(judgements())
+    assert {frozenset(each) for each in verdicts} == {frozenset({"id", "paper", "verdict", "seconds"})}
+    by_id = {each["id"]: each["verdict"] for each in verdicts}
+    assert by_id["guess-refuted"] == "does-not-hold" and by_id["guess-open"] == by_id["elsa-failed"] == "undecided"
+
+
+def test_the_front_page_says_what_does_not_hold_and_why(report):
+    text = Page(report / "index.html").text
+    assert "With a mean of rank one, d heads suffice" in text
+    assert "we find 0.2718 ± 0.0030 . The paper prints gap ≥ bound." in text
+    assert "ValueError: n is 0; expected more" in text and "descant reproduce lt-not-run" in text
+
+
+def test_the_page_of_a_claim_has_everything(report):
+    text = Page(report / "claims" / "lt-eight.html").text
+    for words in (
+        "Theorem 3.2 and Figure 4",
+        "Max Vladymyrov",
+        "A prior, a size or a number of heads for which the two differ",
+        "4.54545 exact",
+        "4.55",
+        "Two exact formulas: rounding alone.",
+        "sizes up to 10",
+        "sizes up to 100, with ten seeds",
+        "DESCANT_CLAIMS=tests.support.report_claims descant reproduce lt-eight --budget full --seed 3 --out again",
+        "jaxlib 0.10.2",
+        "cpu (x86_64)",
+        "12 s",
+        "@article{vladymyrov2024",
+        "Wiggles grow with depth.",
+    ):
+        assert words in text, words
+
+
+def test_nothing_in_a_claim_becomes_markup(report):
+    for name in ("ltb-refuted", "guess-refuted", "elsa-failed"):
+        text = (report / "claims" / f"{name}.html").read_text()
+        assert "<b>with</b>" not in text
+        assert text.count("</script>") == Page(report / "claims" / f"{name}.html").tags.count("script")
+
+
+def test_data_in_the_page_cannot_end_its_script(tmp_path):
+    figure = Figure("x", "</script><script>alert(1)</script>", "<!--", (Panel("", Axis("<b>"), Axis("y"), ()),))
+    own = {"one": claim("one", "elsa", "One")}
+    write_report(
+        tmp_path, own, {"one": judged("one", Evidence((equal("a", 1, 1, tolerance=0, reason="-"),), (figure,)))}
+    )
+    text = (tmp_path / "claims" / "one.html").read_text()
+    (data,) = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)
+    assert json.loads(data)["title"] == "</script><script>alert(1)</script>"
+    assert "alert(1)</script>" not in text
+
+
+def test_nothing_is_done_twice_and_a_change_is_seen(tmp_path):
+    own = {id: each for id, each in claims().items() if id in ("guess-flat", "lt-bars")}
+    results = {id: judgements()[id] for id in own}
+    write_report(tmp_path, own, results)
+    times = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
+    begin = time.monotonic()
+    write_report(tmp_path, own, results)
+    assert time.monotonic() - begin < 2
+    rewritten = {path.name for path, when in times.items() if path.stat().st_mtime_ns != when}
+    assert rewritten == {"index.html", "verdicts.json", ".written.json"}
+
+    changed = {
+        **results,
+        "guess-flat": judged("guess-flat", Evidence(results["guess-flat"].evidence.checks, (bars(),))),
+    }
+    write_report(tmp_path, own, changed)
+    found = {path.name for path in (tmp_path / "figures" / "guess-flat").iterdir()}
+    assert found == {"bars.png", "bars.svg", "bars.csv", ".bars.drawn"}
+
+
+def test_a_lost_picture_is_drawn_again(tmp_path):
+    own, results = {"guess-flat": claims()["guess-flat"]}, {"guess-flat": judgements()["guess-flat"]}
+    write_report(tmp_path, own, results)
+    path = tmp_path / "figures" / "guess-flat" / "flat.svg"
+    before = path.read_bytes()
+    path.unlink()
+    write_report(tmp_path, own, results)
+    assert path.read_bytes() == before
+
+
+def test_pages_of_claims_that_are_no_more_go_and_other_files_stay(tmp_path):
+    own = {id: claims()[id] for id in ("elsa-plain", "guess-flat")}
+    mine = [tmp_path / name for name in ("claims/mine.html", "figures/mine.png", "notes.txt")]
+    for path in mine:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    write_report(tmp_path, own, {"guess-flat": judgements()["guess-flat"]})
+    del own["guess-flat"]
+    write_report(tmp_path, own, {})
+    assert not (tmp_path / "claims" / "guess-flat.html").exists() and not (tmp_path / "figures" / "guess-flat").exists()
+    assert (tmp_path / "claims" / "elsa-plain.html").exists() and all(path.read_text() == "mine" for path in mine)
+
+
+def test_figures_drawn_ahead_are_found(tmp_path):
+    judgement = judgements()["guess-flat"]
+    draw_figures(tmp_path, judgement)
+    drawn = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
+    assert {path.name for path in drawn} >= {"flat.png", "flat-2.svg"}
+    write_report(tmp_path, {"guess-flat": claims()["guess-flat"]}, {"guess-flat": judgement})
+    assert all(path.stat().st_mtime_ns == when for path, when in drawn.items())
+    draw_figures(tmp_path, judgements()["elsa-failed"])
+
+
+def test_two_figures_of_one_name_have_files_of_their_own(report):
+    assert (report / "figures" / "guess-flat" / "flat.png").exists()
+    assert (report / "figures" / "guess-flat" / "flat-2.png").exists()
+
+
+def test_pictures_are_the_same_bits_every_time():
+    ready = drawing(curves())
+    first, second = pictures(ready), pictures(ready)
+    assert first == second
+    assert first["png"].startswith(b"\x89PNG") and b"<svg" in first["svg"]
+
+
+def test_figures_as_csv():
+    rows = list(csv.DictReader(io.StringIO(figure_csv(curves()))))
+    assert list(rows[0]) == ["panel", "series", "x", "y", "standard_error"]
+    assert {
+        "panel": "training, with a band",
+        "series": "diverged",
+        "x": "2.0",
+        "y": "nan",
+        "standard_error": "0.0",
+    } in rows
+    assert {"panel": "training, with a band", "series": "Bayes", "x": "", "y": "1.0", "standard_error": ""} in rows
+    cells = list(csv.DictReader(io.StringIO(figure_csv(maps()))))
+    assert list(cells[0]) == ["panel", "row", "column", "value"] and len(cells) == 16 + 63 + 231 + 6
+    assert (cells[0]["row"], cells[0]["column"]) == ("x", "a")
+    both = Figure("b", "b", "", (*maps().panels[:1], *flat().panels))
+    assert next(csv.reader(io.StringIO(figure_csv(both))))[-1] == "value"
+
+
+def test_tables_as_csv():
+    text = table_csv(tables()[0])
+    assert next(csv.reader(io.StringIO(text)))[3:5] == ["ours", "ours standard_error"]
+    assert "inf" in table_csv(tables()[1])
+
+
+def test_a_family_has_one_colour_in_all_panels():
+    both = Figure(
+        "f",
+        "f",
+        "",
+        tuple(
+            Panel(title, Axis("x"), Axis("y"), series)
+            for title, series in (
+                ("one", (Series("a", (0,), (0,)), Series("b, theory", (0,), (0,), style="dashed", family="b"))),
+                ("two", (Series("b, trained", (0,), (0,), family="b"), Series("a", (0,), (0,)))),
+            )
+        ),
+    )
+    one, two = drawing(both)["panels"]
+    assert one["series"][0]["colour"] == two["series"][1]["colour"] != one["series"][1]["colour"]
+    assert one["series"][1]["colour"] == two["series"][0]["colour"]
+    assert one["series"][1]["symbol"] != two["series"][0]["symbol"]
+
+
+def test_what_cannot_be_drawn_is_counted():
+    assert drawing(curves())["dropped"] == 2
+    assert drawing(bars())["dropped"] == 2
+    json.dumps(drawing(maps()), allow_nan=False)
+
+
+def test_limits_hold_everything_and_rounding_is_flat():
+    panel = drawing(flat())["panels"][0]
+    low, high = panel["y"]["limits"]
+    assert high - low > 1
+    for figure in (curves(), bars()):
+        for panel in drawing(figure)["panels"]:
+            for series in panel["series"]:
+                for x, y, below, above, *_ in series["rows"]:
+                    assert panel["x"]["limits"][0] <= x <= panel["x"]["limits"][1]
+                    assert panel["y"]["limits"][0] <= below <= y <= above <= panel["y"]["limits"][1]
+
+
+# From linear sRGB to the tristimulus values of CIE 1931.
+XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+# How linear sRGB looks without one kind of cones: Machado, Oliveira, Fernandes 2009.
+VISIONS = {
+    "normal": np.eye(3),
+    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+
+
+def linear(colour: str) -> np.ndarray:
+    parts = np.array([int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)])
+    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+
+
+def luminance(colour: str) -> float:
+    return float(XYZ[1] @ linear(colour))
+
+
+def lab(colour: str, vision: str) -> np.ndarray:
+    """CIE L*a*b*, in which a distance of 2 or 3 is just seen."""
+    x, y, z = np.cbrt(XYZ @ np.clip(np.array(VISIONS[vision]) @ linear(colour), 1e-3, 1) / XYZ.sum(axis=1))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
+def test_any_two_colours_differ_for_every_eye(colours, vision):
+    for one, other in itertools.combinations(colours, 2):
+        assert np.linalg.norm(lab(one, vision) - lab(other, vision)) > 20, (one, other)
+
+
+def test_every_colour_stands_out():
+    """A contrast of 3 to the background, as WCAG asks of graphics."""
+    for page, colours in ((PAGE_LIGHT, LIGHT), (PAGE_DARK, DARK)):
+        for colour in colours:
+            dark, light = sorted((luminance(page), luminance(colour)))
+            assert (light + 0.05) / (dark + 0.05) >= 3, colour
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (4.5454545454, 0.0, "4.54545 exact"),
+        (4.5454545454, 0.0031, "4.5455 ± 0.0031"),
+        (1.2e-7, 3e-9, "(1.200 ± 0.030) × 10−7"),
+        (1234567.0, 120.0, "(1.23457 ± 0.00012) × 106"),
+        (-0.00123, 0.0001, "−0.00123 ± 0.00010"),
+        (0.996, 0.0099, "0.9960 ± 0.0099"),
+        (float("nan"), 0.0, "NaN"),
+        (float("inf"), 0.0, "∞"),
+        (5.0, float("inf"), "5 ± ∞"),
+    ],
+)
+def test_numbers_have_the_digits_their_errors_allow(value, error, text):
+    assert " ".join(measured(value, error).striptags().replace("\u202f", " ").split()) == text
+
+
+def test_numbers():
+    assert [str(number(value)) for value in (3, 0.0, 1e-4, 999999.7, -2.5)] == ["3", "0", "0.0001", "1000000", "−2.5"]
+    assert number(-3.5e-9) == "−3.5\u202f×\u202f10<sup>−9</sup>"
+
+
+def test_mathematics_is_kept_from_markdown():
+    text = paragraphs("Weights $a_1 * b_1 * c_{ij} < d$ and *words* with\n\n$$\\sum_i x_i$$\n")
+    assert '<span class="math inline">a_1 * b_1 * c_{ij} &lt; d</span>' in text and "<em>words</em>" in text
+    assert '<span class="math display">\\sum_i x_i</span>' in text
+    assert '<span class="math inline">a + b - c</span>' in paragraphs("A sum $a\n  + b\n- c$ over lines.")
+    assert paragraphs("One $ sign.\n\n- a list, $x$").count("<li>") == 1
+    assert line("2 * 3 * 4 `x` <i>") == "2 * 3 * 4 <code>x</code> &lt;i&gt;"
+    assert bare(r"risk / $\sigma^2$ at $\lambda_{max} \leq 10^{-3}$, `x`") == "risk / σ² at λ_max ≤10⁻³, x"
+
+
+def test_the_example_of_the_documentation(tmp_path):
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "report.md").read_text(), re.DOTALL)
+    space: dict[str, Any] = {"__name__": "example"}
+    exec(code, space)
+    own = {"two-heads": _claim._FOUND.pop("two-heads")}
+    evidence = space["two_heads"](Lab(tmp_path / "claim", tmp_path / "runs"))
+    assert evidence.verdict == "holds"
+    write_report(tmp_path / "report", own, {"two-heads": judged("two-heads", evidence)})
+
+
+def test_vendored_files_are_what_they_were():
+    """The README beside them lists each with its version and digest."""
+    for folder in (VENDOR, Path(__file__).parent / "vendor"):
+        listed = dict(
+            re.findall(r"^\| `([^`]+)` \| `([0-9a-f]{64})` \|$", (folder / "README.md").read_text(), re.MULTILINE)
+        )
+        there = {
+            path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in folder.rglob("*")
+            if path.is_file() and path.name != "README.md"
+        }
+        assert listed == there
+    assert sum(path.stat().st_size for path in VENDOR.rglob("*")) < 3e6
+
+
+def test_assets_hold_their_fonts():
+    style = assets()["katex.css"].decode()
+    assert style.count("data:font/woff2") == 20 and "fonts/" not in style
+    assert "SIL OPEN FONT LICENSE" in assets()["LICENSES.txt"].decode().upper()
+
+
+def test_a_table_with_one_column():
+    table = Table("t", "t", ("±",), ((1.0,),))
+    own = {"one": claim("one", "elsa", "One")}
+    evidence = Evidence((equal("a", 1, 1, tolerance=0, reason="-"),), tables=(table,))
+    from descant.report._pages import Entry, claim_page
+
+    assert "<th" in claim_page(Entry(own["one"], judged("one", evidence)), None, None)
