@@ -12,7 +12,7 @@ from rich.table import Table
 
 @dataclass(frozen=True)
 class References:
-    """Risks to compare with; the exact optimum of the class where theory knows it."""
+    """Risks to compare with, where they are known; the optimum is the exact one of the class."""
 
     bayes: float | None
     oracle: float | None
@@ -93,13 +93,12 @@ def where(row: dict[str, Any]) -> str:
 def losses(row: dict[str, Any], objective: str, references: References) -> Iterator[tuple[str, str]]:
     """The loss, and what it means: the risk over that of Bayes, and over the least that the class can have."""
     loss = row.get("best", row["loss"])
-    # The posterior objective is the risk less Bayes', the adjusted one the risk less the oracle's.
-    floor = {"posterior": references.bayes, "adjusted": references.oracle}.get(objective, 0.0)
     yield "loss", f"{loss:.6g} ({objective})"
-    if floor is None:
+    # The posterior objective is the risk less Bayes', the adjusted one the risk less the oracle's.
+    less = {"posterior": references.bayes, "adjusted": references.oracle}.get(objective, 0.0)
+    if less is None:
         return
-    risk = loss + floor
     if references.bayes is not None:
-        yield "over Bayes", f"{risk - references.bayes:.4g}"
+        yield "over Bayes", f"{loss + less - references.bayes:.4g}"
     if references.optimum is not None:
-        yield "over the exact optimum", f"{risk - references.optimum:.3g} ({references.optimum:.6g})"
+        yield "over the exact optimum", f"{loss + less - references.optimum:.3g} ({references.optimum:.6g})"

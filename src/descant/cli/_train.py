@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import Parameter
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..training import Choice, Trainer
     from ._display import References
 
+T = TypeVar("T")
 # The optimum of a class takes long in more dimensions than these.
 MOST_DIMENSIONS = 12
 # Draws of the noise level that tell how large it gets.
@@ -107,7 +108,7 @@ def train(
 
 
 def _code(config: TrainConfig) -> str | None:
-    """The version of the code: this package's, and that of the user's modules that the config names, if it names any."""
+    """The version of the code where the config names a user's modules: this package's and theirs; else None."""
     import hashlib
 
     from ..runs import Store
@@ -163,37 +164,42 @@ def _settings(choice: "Choice", flags: SolverFlags) -> dict[str, Any]:
 
 
 def _references(kind: "Kind", config: TrainConfig, task: "AbstractTask") -> "References":
-    """Bayes, the oracle and the least risk of the class, where they are known."""
-    from ..measure import best, exact_risk, risk
-    from ..tasks import Unknown
+    from ..measure import best, risk
     from ._display import References
 
-    def known(ask: Any) -> float | None:
-        try:
-            return ask()
-        except Unknown:
-            return None
+    def known(name: str) -> float | None:
+        return _unless_unknown(lambda: risk(best(name, task), task, samples=16_384).value)
 
-    bayes, oracle = (
-        known(lambda name=name: risk(best(name, task), task, samples=16_384).value) for name in ("bayes", "ridge")
-    )
-    optimum = None
-    if kind.optimum is not None and task.d <= MOST_DIMENSIONS:
-        arguments = kind.optimum(**kind.chosen(**vars(config.options)))
-        optimum = None if arguments is None else known(lambda: exact_risk(best(task=task, **arguments), task))
-    return References(bayes, oracle, optimum)
+    return References(known("bayes"), known("ridge"), _known_optimum(kind, config, task))
+
+
+def _unless_unknown(ask: Callable[[], T]) -> T | None:
+    from .._unknown import Unknown
+
+    try:
+        return ask()
+    except Unknown:
+        return None
+
+
+def _known_optimum(kind: "Kind", config: TrainConfig, task: "AbstractTask") -> float | None:
+    """The least risk of the class, where theory knows it."""
+    from ..measure import best, exact_risk
+
+    arguments = None if kind.optimum is None else kind.optimum(**kind.chosen(**vars(config.options)))
+    if arguments is None or task.d > MOST_DIMENSIONS:
+        return None
+    return _unless_unknown(lambda: exact_risk(best(task=task, **arguments), task))
 
 
 def _measure(model: Any, task: "AbstractTask", samples: int, key: Any) -> dict[str, Any]:
     from ..measure import best, risk
-    from ..tasks import Unknown
 
-    found = _as_dict(risk(model, task, samples=samples, key=key))
-    try:
-        bayes = risk(best("bayes", task), task, samples=min(samples, 16_384), key=key)
-    except Unknown:
-        return {**found, "bayes": None, "bayes_standard_error": None}
-    return {**found, "bayes": bayes.value, "bayes_standard_error": bayes.standard_error}
+    found = risk(model, task, samples=samples, key=key)
+    bayes = _unless_unknown(lambda: risk(best("bayes", task), task, samples=min(samples, 16_384), key=key))
+    if bayes is None:
+        return {**_as_dict(found), "bayes": None, "bayes_standard_error": None}
+    return {**_as_dict(found), "bayes": bayes.value, "bayes_standard_error": bayes.standard_error}
 
 
 def _as_dict(found: "Risk") -> dict[str, Any]:
@@ -215,14 +221,14 @@ def _show(run: "Run", json: bool) -> None:
 
     error = "exact" if result["standard_error"] == 0 else f"± {result['standard_error']:.2g}"
     Console().print(
-        f"[bold]{run.config['model']}[/bold]: risk {result['risk']:.6g} {error}, adjusted {_number(result['adjusted'])}, "
-        f"Bayes {result['bayes']:.6g}\nstopped: {result['stopped']}",
+        f"[bold]{run.config['model']}[/bold]: risk {result['risk']:.6g} {error}, "
+        f"adjusted {_number(result['adjusted'])}, Bayes {_number(result['bayes'])}\nstopped: {result['stopped']}",
         highlight=False,
     )
 
 
-def _number(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:.6g}"
+def _number(value: float | None, digits: int = 6) -> str:
+    return "unknown" if value is None else f"{value:.{digits}g}"
 
 
 def _say(quiet: bool, sentence: str) -> None:
@@ -295,8 +301,7 @@ def evaluate(
         table.add_column(column, justify="right")
     for name, row in [(flags.noise, _as_dict(found)), *((f"{row['sigma']:.3g}", row) for row in rows)]:
         numbers = (row["risk"], row["standard_error"], row["adjusted"], row["adjusted_standard_error"])
-        cells = ("-" if number is None else f"{number:.5g}" for number in numbers)
-        table.add_row(name, *cells, end_section=name == flags.noise)
+        table.add_row(name, *(_number(number, 5) for number in numbers), end_section=name == flags.noise)
     Console().print(table)
 
 

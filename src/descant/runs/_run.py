@@ -106,7 +106,7 @@ class Run:
         return _metrics.read_parquet(self.folder / PARQUET)
 
     def model(self, kinds: Iterable[Named] = ()) -> Any:
-        """The trained model; `kinds` are records, classes or `module:name` of one's own, as `attention.load` takes them."""
+        """The trained model; `kinds` are records, classes or `module:name` of one's own, as `load` takes them."""
         if not self.finished:
             raise ValueError(f"the run {self.name} is not finished and has no model yet: let it finish first.")
         return load(self.folder / MODEL, kinds)

@@ -16,7 +16,7 @@ from ..attention import RANDOM_STARTS, Level, kind_of, plan
 from ..tasks import AbstractTask
 from ._flat import flatten, parameters, rebuild
 from ._least_squares import STUCK, LeastSquares, Point
-from ._objective import check_objective
+from ._objective import check_objective, natural_objective
 from ._pool import draw_pool, pieces_for
 from ._solver import Solver, able
 
@@ -259,9 +259,10 @@ def _state(points: list[Point], info: dict[str, Any], before: State, watched: Po
 
 
 def _can(model: AbstractPredictor, task: AbstractTask) -> None:
-    del task
     if not model.linear:
         raise Unknown(f"solver lm fits weight vectors, and {type(model).__name__} is not linear in the query; use adam")
+    if natural_objective(model, task) == "query":
+        raise Unknown(f"solver lm fits weight vectors, and {type(task).__name__} has none to fit to; use adam")
 
 
 def _why(model: AbstractPredictor, task: AbstractTask, objective: str) -> str | None:

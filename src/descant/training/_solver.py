@@ -18,7 +18,7 @@ FLAGS = ("steps", "batch", "lr")
 
 def usual_objective(model: AbstractPredictor, task: AbstractTask, objective: str) -> str:
     """As asked; `auto` is the one with most integrated out that model and task allow."""
-    return objective if objective != "auto" else natural_objective(model, task)
+    return natural_objective(model, task) if objective == "auto" else objective
 
 
 def _any(model: Any, task: AbstractTask) -> None:

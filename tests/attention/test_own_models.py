@@ -18,9 +18,7 @@ from descant.cli._config import ModelFlags, SolverFlags, TrainConfig
 from descant.cli._task import TaskFlags
 from descant.training import SOLVERS, Solver, choose, train
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
-if not EXAMPLES.exists():  # the tests may stand one folder deeper
-    EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 # A linear model without a record, one with a part and one that wraps a layer of Equinox.
 OWN = '''
