@@ -26,13 +26,14 @@ class Posterior(eqx.Module):
     error: Float[Array, " d"]
 
 
-def probabilities(log_posterior: Float[Array, "k m"]) -> Float[Array, "k m"]:
-    """Normalised weights exp(log_posterior); those at +inf (an exact fit without noise) take everything."""
-    # -inf + inf: a level that the prior rules out stays out, however well it fits.
-    log_posterior = jnp.where(jnp.isnan(log_posterior), -jnp.inf, log_posterior)
-    certain = jnp.isposinf(log_posterior)
-    shifted = jnp.where(certain, 0.0, log_posterior) - jnp.max(jnp.where(certain, -jnp.inf, log_posterior))
-    weights = jnp.where(jnp.any(certain), certain.astype(log_posterior.dtype), jnp.exp(shifted))
+def probabilities(log_posterior: Float[Array, "k m"], order: Float[Array, "k m"]) -> Float[Array, "k m"]:
+    """Normalised weights exp(log_posterior) of those that grow fastest: `order` is the power of 1/sigma of an exact fit."""
+    possible = log_posterior > -jnp.inf
+    fastest = possible & (order == jnp.max(jnp.where(possible, order, -jnp.inf)))
+    log_posterior = jnp.where(fastest, log_posterior, -jnp.inf)
+    # Without noise there may be none that fits: then all are as good as each other.
+    largest = jnp.max(log_posterior)
+    weights = jnp.exp(jnp.where(largest > -jnp.inf, log_posterior - largest, 0.0))
     return weights / jnp.sum(weights)
 
 
@@ -54,8 +55,9 @@ def mixture_posterior(
         lambda sigmas: log_joint(sigmas)[0] if single else logsumexp(log_joint(sigmas), axis=0)
     )
     joint = log_joint(sigmas)
-    weights = probabilities(joint + log_weights[None, :])
-    check = probabilities(joint + log_check[None, :])
+    order = jax.vmap(lambda each: each.order(sigmas))(spectra)
+    weights = probabilities(joint + log_weights[None, :], order)
+    check = probabilities(joint + log_check[None, :], order)
 
     def given_component(spectrum: Spectrum, weights: Float[Array, " m"], check: Float[Array, " m"]):
         """Sums over the noise levels, in the coordinates z of w = mean + directions z: of 1, z, the rougher z, and z z^T."""
