@@ -16,7 +16,7 @@ from ._law import (
     mixed_moments as mixed_moments,
     symmetric_moments as symmetric_moments,
 )
-from ._posterior import Posterior as Posterior
+from ._posterior import Posterior as Posterior, WeighedRidges as WeighedRidges
 from ._prompt import Moments as Moments, Prompt as Prompt
 from ._quadrature import peak_panels as peak_panels
 from ._regression import LinearRegression as LinearRegression

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jax.errors import TracerArrayConversionError
+from jax.errors import ConcretizationTypeError, TracerArrayConversionError
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .._final import AbstractOpen
@@ -213,7 +213,7 @@ class AbstractVectorLaw(AbstractOpen):
         """E v v^T, in JAX. A law with arrays that may be traced should have it, beside `moments`."""
         try:
             return jnp.asarray(self.moments(d).second)
-        except TracerArrayConversionError:
+        except (ConcretizationTypeError, TracerArrayConversionError):
             raise Unknown(f"{type(self).__name__} has no second_moment of its own, so it can't be traced") from None
 
 
