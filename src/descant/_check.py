@@ -50,6 +50,14 @@ def not_negative(name: str, value) -> None:
         raise ValueError(f"{name} is {array.tolist()}; expected no negative number.")
 
 
+def positive(name: str, value) -> None:
+    """Check that every entry is finite and above 0."""
+    finite(name, value)
+    array = concrete(value)
+    if array is not None and np.any(array <= 0):
+        raise ValueError(f"{name} is {array.tolist()}; expected a positive number.")
+
+
 def covariance(name: str, value) -> None:
     """Check a symmetric positive semi-definite matrix; rank deficiency is allowed."""
     if value.ndim != 2 or value.shape[0] != value.shape[1]:

@@ -68,3 +68,9 @@ def psd_root(cov: Matrix) -> Matrix:
 def safe_reciprocal(values: Float[Array, "*shape"], nonzero) -> Float[Array, "*shape"]:
     """1 / values where `nonzero`, else 0; no infinity arises on the way, so gradients stay finite too."""
     return jnp.where(nonzero, 1.0 / jnp.where(nonzero, values, 1.0), 0.0)
+
+
+def whitened_square(v: Float[Array, " d"], cov: Matrix) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    """`<v, cov^-1 v>` and log det cov, for a covariance of full rank."""
+    values, vectors = eigh(cov)
+    return jnp.sum((vectors.T @ v) ** 2 / values), jnp.sum(jnp.log(values))

@@ -10,6 +10,7 @@ from ._gradient_descent import (
 )
 from ._gram_affine import AttendingGramAffine as AttendingGramAffine, GramAffine as GramAffine
 from ._least_squares import OLS as OLS, Zero as Zero
+from ._monte_carlo_bayes import BayesEstimate as BayesEstimate, MonteCarloBayes as MonteCarloBayes
 from ._ridge import (
     AdaRidge as AdaRidge,
     ConstRidge as ConstRidge,

@@ -19,6 +19,7 @@ from ..estimators import (
     ConstRidge,
     GDBeta,
     GramAffine,
+    MonteCarloBayes,
     OracleRidge,
     PreconditionedGD,
     Zero,
@@ -129,6 +130,16 @@ def _yq_lsa(task: AbstractTask, attention: Attention) -> AbstractPredictor:
     return _heads(task, attention, free_offset=True)
 
 
+def _bayes(task: AbstractTask, _: Attention) -> AbstractPredictor:
+    try:
+        return Bayes.of(task)
+    except Unknown as exact:
+        try:
+            return MonteCarloBayes.of(task)
+        except Unknown as sampled:
+            raise Unknown(f"the posterior mean is not known: {exact}; nor by Monte Carlo: {sampled}") from None
+
+
 ESTIMATORS: Registry[Estimator] = Registry("predictor", "descant.estimators", Estimator.of)
 for _name, _record in {
     "zero": Estimator("predicts 0", lambda task, _: Zero()),
@@ -140,7 +151,7 @@ for _name, _record in {
     "const-ridge": Estimator("ridge with the mean noise variance", lambda task, _: ConstRidge.best(task)),
     "ada-ridge": Estimator("ridge with an estimated noise variance", lambda task, _: AdaRidge.of(task)),
     "tuned-ridge": Estimator("ridge with a tuned estimate of the noise variance", lambda task, _: tuned_ridge(task)),
-    "bayes": Estimator("the posterior mean", lambda task, _: Bayes.of(task)),
+    "bayes": Estimator("the posterior mean, by Monte Carlo where it has no closed form", _bayes),
     "lsa": Estimator("linear self-attention with one head", _heads, can_attend=True),
     "multi-head-lsa": Estimator("linear self-attention with several heads", _heads, has_heads=True, can_attend=True),
     "yq-lsa": Estimator("linear self-attention with a trainable initial guess", _yq_lsa, can_attend=True),

@@ -102,7 +102,7 @@ def token_risks(
     """Risks of several predictors on the same sampled prompts, in one program."""
     known = knows_oracle(task)
     statistic = _token_errors if known else _plain_token_errors
-    means, errors = mean_over_keys(statistic, (tuple(predictors), task), key, samples, _chunk(task, tokens=True))
+    means, errors = mean_over_keys(statistic, (tuple(predictors), task), key, samples, token_chunk(task))
     return _as_risks("tokens", means, errors, known)
 
 
@@ -137,10 +137,18 @@ def _with_oracle(exact: float, task: AbstractTask, samples: int, key: PRNGKeyArr
     return Risk(exact, 0.0, "exact", exact - float(means), float(errors))
 
 
-def _chunk(task: AbstractTask, tokens: bool = False) -> int:
+def _chunk(task: AbstractTask) -> int:
     """How many contexts to hold at once."""
-    tokens = tokens or task.moments_take_tokens
-    return max(1, min(CHUNK, TOKEN_BUDGET // (task.d * max(task.d, task.n if tokens else 1))))
+    return token_chunk(task) if task.moments_take_tokens else _largest_chunk(task.d * task.d)
+
+
+def token_chunk(task: AbstractTask) -> int:
+    """How many prompts to hold at once."""
+    return _largest_chunk(task.d * max(task.d, task.n))
+
+
+def _largest_chunk(numbers: int) -> int:
+    return max(1, min(CHUNK, TOKEN_BUDGET // numbers))
 
 
 def _as_risks(method: str, means: np.ndarray, errors: np.ndarray, with_oracle: bool) -> list[Risk]:

@@ -8,32 +8,54 @@ from ._law import (
     AbstractVectorLaw as AbstractVectorLaw,
     GaussianMixture as GaussianMixture,
     VectorMoments as VectorMoments,
+    discrete_moments as discrete_moments,
     elliptical_fourth as elliptical_fourth,
     independent_fourth as independent_fourth,
+    independent_moments as independent_moments,
+    mapped_moments as mapped_moments,
     mixed_moments as mixed_moments,
     symmetric_moments as symmetric_moments,
 )
-from ._posterior import Posterior as Posterior
+from ._posterior import Posterior as Posterior, WeighedRidges as WeighedRidges
 from ._prompt import Moments as Moments, Prompt as Prompt
 from ._quadrature import peak_panels as peak_panels
 from ._regression import LinearRegression as LinearRegression
 from ._spectrum import Spectrum as Spectrum
 from ._task import AbstractTask as AbstractTask
-from .inputs import GaussianInputs as GaussianInputs, UniformInputs as UniformInputs
+from .inputs import (
+    GaussianInputs as GaussianInputs,
+    GivenInputs as GivenInputs,
+    MappedInputs as MappedInputs,
+    RademacherInputs as RademacherInputs,
+    SphereInputs as SphereInputs,
+    StudentTInputs as StudentTInputs,
+    UniformInputs as UniformInputs,
+)
 from .labels import (
     AbstractLabelNoise as AbstractLabelNoise,
     GaussianLabelNoise as GaussianLabelNoise,
     LabelMoments as LabelMoments,
+    LaplaceLabelNoise as LaplaceLabelNoise,
+    StudentTLabelNoise as StudentTLabelNoise,
 )
 from .noise import (
     NOISES as NOISES,
     AbstractNoise as AbstractNoise,
     CategoricalNoise as CategoricalNoise,
     FixedNoise as FixedNoise,
+    InverseGammaNoise as InverseGammaNoise,
     LogLikelihood as LogLikelihood,
+    LogUniformNoise as LogUniformNoise,
     NoiseNodes as NoiseNodes,
     UniformNoise as UniformNoise,
     one_level as one_level,
     parse_noise as parse_noise,
 )
-from .priors import GaussianPrior as GaussianPrior
+from .priors import (
+    GaussianMixturePrior as GaussianMixturePrior,
+    GaussianPrior as GaussianPrior,
+    LaplacePrior as LaplacePrior,
+    PoolPrior as PoolPrior,
+    SparsePrior as SparsePrior,
+    StudentTPrior as StudentTPrior,
+)

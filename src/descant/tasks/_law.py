@@ -1,15 +1,17 @@
 """What every law of random vectors has, be it of tasks or of inputs, and which of its moments can be asked for."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jax.errors import TracerArrayConversionError
+from jax.errors import ConcretizationTypeError, TracerArrayConversionError
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .._final import AbstractOpen
+from .._linalg import whitened_square
 from .._unknown import Unknown
 
 Matrices = Float[np.ndarray, "*batch d d"]
@@ -88,6 +90,64 @@ def independent_fourth(
     return fourth
 
 
+def independent_moments(
+    mean: Float[np.ndarray, " d"],
+    variance: Float[np.ndarray, " d"],
+    third: Float[np.ndarray, " d"],
+    fourth: Float[np.ndarray, " d"],
+) -> VectorMoments:
+    """Moments about 0 of independent coordinates whose second, third and fourth moments about their mean are given."""
+    safe = np.where(variance > 0, variance, 1.0)
+    even = symmetric_moments(mean, np.diag(variance), independent_fourth(variance, fourth / safe**2))
+    even_third, even_fourth = even.third, even.fourth
+    assert even_third is not None and even_fourth is not None
+
+    def raw_third(a: Matrices) -> Float[np.ndarray, "*batch d"]:
+        return even_third(a) + third * np.diagonal(a, axis1=-2, axis2=-1)
+
+    def raw_fourth(a: Matrices) -> Matrices:
+        across = (third * np.diagonal(a, axis1=-2, axis2=-1))[..., :, None] * mean
+        skewed = (2 * third * (a @ mean))[..., None] * np.eye(mean.shape[0])
+        return even_fourth(a) + across + np.swapaxes(across, -1, -2) + skewed
+
+    return even._replace(third=raw_third, fourth=raw_fourth)
+
+
+def discrete_moments(points: Float[np.ndarray, "m d"], weights: Float[np.ndarray, " m"]) -> VectorMoments:
+    """Moments of a vector that is one of m points."""
+
+    def sizes(a: Matrices) -> Float[np.ndarray, "*batch m"]:
+        return np.einsum("mi,...ij,mj->...m", points, a, points) * weights
+
+    def third(a: Matrices) -> Float[np.ndarray, "*batch d"]:
+        return sizes(a) @ points
+
+    def fourth(a: Matrices) -> Matrices:
+        return np.einsum("...m,mi,mj->...ij", sizes(a), points, points)
+
+    return VectorMoments(weights @ points, points.T @ (weights[:, None] * points), third, fourth)
+
+
+def mapped_moments(matrix: Float[np.ndarray, "d d"], moments: VectorMoments) -> VectorMoments:
+    """Moments of matrix v, from those of v."""
+    inner_third, inner_fourth = moments.third, moments.fourth
+
+    def third(a: Matrices) -> Float[np.ndarray, "*batch d"]:
+        assert inner_third is not None
+        return inner_third(matrix.T @ a @ matrix) @ matrix.T
+
+    def fourth(a: Matrices) -> Matrices:
+        assert inner_fourth is not None
+        return matrix @ inner_fourth(matrix.T @ a @ matrix) @ matrix.T
+
+    return VectorMoments(
+        matrix @ moments.mean,
+        matrix @ moments.second @ matrix.T,
+        None if inner_third is None else third,
+        None if inner_fourth is None else fourth,
+    )
+
+
 def mixed_moments(weights: Sequence[float] | np.ndarray, parts: Sequence[VectorMoments]) -> VectorMoments:
     """Moments of a mixture: the means of those of its parts."""
 
@@ -107,6 +167,12 @@ class GaussianMixture(NamedTuple):
     log_weights: Float[Array, " m"]
     means: Float[Array, "m d"]
     covs: Float[Array, "m d d"]
+
+
+def log_gaussian(v: Float[Array, " d"], cov: Float[Array, "d d"]) -> Float[Array, ""]:
+    """The log density of N(0, cov) for a covariance of full rank."""
+    square, log_det = whitened_square(v, cov)
+    return -0.5 * (square + log_det + v.shape[0] * math.log(2 * math.pi))
 
 
 class AbstractVectorLaw(AbstractOpen):
@@ -147,7 +213,7 @@ class AbstractVectorLaw(AbstractOpen):
         """E v v^T, in JAX. A law with arrays that may be traced should have it, beside `moments`."""
         try:
             return jnp.asarray(self.moments(d).second)
-        except TracerArrayConversionError:
+        except (ConcretizationTypeError, TracerArrayConversionError):
             raise Unknown(f"{type(self).__name__} has no second_moment of its own, so it can't be traced") from None
 
 

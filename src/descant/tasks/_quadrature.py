@@ -1,4 +1,4 @@
-"""Integration of a positive, possibly very peaked function exp(g(t)) over (-inf, top].
+"""Integration of a positive, possibly very peaked function exp(g(t)) over (-inf, top], or over [bottom, top].
 
 The posterior of a noise level has a width of about 1/sqrt(2 n) in log sigma: a fixed rule that is right for twenty
 tokens misses the peak for a million. So the panels are laid where the mass is: a coarse look finds the range in which
@@ -51,13 +51,16 @@ def _narrow(
 
 
 def peak_panels(
-    log_density: Callable[[Float[Array, " m"]], Float[Array, " m"]], top: Float[Array, ""]
+    log_density: Callable[[Float[Array, " m"]], Float[Array, " m"]],
+    top: Float[Array, ""],
+    bottom: Float[Array, ""] | None = None,
 ) -> tuple[Float[Array, " nodes"], Float[Array, " nodes"], Float[Array, " nodes"]]:
     """Nodes, log weights and log weights of a coarser rule, for the integral of exp(log_density) over (-inf, top].
 
-    The density must be unimodal up to factors that the panels resolve, and fall at least like e^t on the left.
+    The density must be unimodal up to factors that the panels resolve, and fall at least like e^t on the left; or the integral
+    begins at `bottom`.
     """
-    low, high = top - DEPTH, top
+    low, high = top - DEPTH if bottom is None else bottom, top
     # Each look shrinks the range to the peak's width plus two steps of its grid: by 15 at most. Four of them go from
     # DEPTH to 5e-4, the whole width of the peak for a million tokens.
     for _ in range(LOOKS):

@@ -46,7 +46,7 @@ class Spectrum(NamedTuple):
     def log_likelihood(self, sigma: Float[Array, " m"]) -> Float[Array, " m"]:
         """log N(y; X mean, X cov X^T + sigma^2 I) less a constant, for each of m noise levels.
 
-        At sigma = 0 it is +inf if the data has degrees of freedom left and fits exactly, -inf if it doesn't fit.
+        At sigma = 0 it is -inf if the data doesn't fit; if it does, it is what remains beside a power of 1/sigma, see `order`.
         """
         variance = sigma[:, None] ** 2
         spread = jnp.where(self.nonzero, self.eigenvalues, 1.0)[None, :]
@@ -56,8 +56,12 @@ class Spectrum(NamedTuple):
         positive = variance[:, 0] > 0
         safe = jnp.where(positive, variance[:, 0], 1.0)
         noise = self.freedom * jnp.log(safe) + self.residual / safe
-        at_zero = jnp.where(self.freedom > 0, jnp.where(self.residual > 0, jnp.inf, -jnp.inf), 0.0)
+        at_zero = jnp.where(self.residual > 0, jnp.inf, 0.0)
         return -0.5 * (signal + jnp.where(positive, noise, at_zero))
+
+    def order(self, sigma: Float[Array, " m"]) -> Float[Array, " m"]:
+        """The power of 1/sigma with which the likelihood of an exact fit grows; 0 at levels above 0."""
+        return jnp.where(sigma**2 > 0, 0.0, self.freedom)
 
     def shrinkage(self, variance: Float[Array, ""]) -> Float[Array, " d"]:
         """1 / (eigenvalues + variance), with the pseudo-inverse's 0 where both vanish."""

@@ -2,3 +2,5 @@
 
 from ._abstract import AbstractLabelNoise as AbstractLabelNoise, LabelMoments as LabelMoments
 from ._gaussian import GaussianLabelNoise as GaussianLabelNoise
+from ._laplace import LaplaceLabelNoise as LaplaceLabelNoise
+from ._student_t import StudentTLabelNoise as StudentTLabelNoise

@@ -8,5 +8,7 @@ from ._abstract import (
 )
 from ._categorical import CategoricalNoise as CategoricalNoise
 from ._fixed import FixedNoise as FixedNoise
+from ._inverse_gamma import InverseGammaNoise as InverseGammaNoise
+from ._log_uniform import LogUniformNoise as LogUniformNoise
 from ._spec import NOISES as NOISES, parse_noise as parse_noise
 from ._uniform import UniformNoise as UniformNoise

@@ -2,10 +2,10 @@
 
 import jax
 import jax.numpy as jnp
-from jax.scipy.special import ndtr
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ... import _check
+from .._quantiles import chosen
 from ._abstract import AbstractNoise, LogLikelihood, NoiseNodes
 
 
@@ -39,8 +39,7 @@ class CategoricalNoise(AbstractNoise):
 
     def place(self, normal: Float[Array, ""]) -> Float[Array, ""]:
         """The level at this quantile."""
-        below = ndtr(normal) >= jnp.cumsum(self.weights)[:-1]
-        return self.sigmas[jnp.sum(below)]
+        return self.sigmas[chosen(self.weights, normal)]
 
     def moment(self, power: int) -> Float[Array, ""]:
         """The weighted mean of sigma^power."""

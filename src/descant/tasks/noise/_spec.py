@@ -8,6 +8,8 @@ from ..._registry import Registry
 from ._abstract import AbstractNoise
 from ._categorical import CategoricalNoise
 from ._fixed import FixedNoise
+from ._inverse_gamma import InverseGammaNoise
+from ._log_uniform import LogUniformNoise
 from ._uniform import UniformNoise
 
 NoiseMaker = Callable[..., AbstractNoise]
@@ -30,6 +32,8 @@ NOISES: Registry[NoiseMaker] = Registry("noise", "descant.noises", _maker)
 NOISES.add("fixed", FixedNoise)
 NOISES.add("categorical", lambda *sigmas: CategoricalNoise(sigmas))
 NOISES.add("uniform", _uniform)
+NOISES.add("log-uniform", LogUniformNoise)
+NOISES.add("inverse-gamma", InverseGammaNoise)
 
 
 def parse_noise(spec: str) -> AbstractNoise:

@@ -13,6 +13,7 @@ from .._law import (
     GaussianMixture,
     VectorMoments,
     elliptical_fourth,
+    log_gaussian,
     symmetric_moments,
 )
 
@@ -70,6 +71,11 @@ class GaussianPrior(AbstractPrior):
         cov = np.asarray(self.cov)
         return symmetric_moments(np.asarray(self.mean), cov, elliptical_fourth(cov))
 
+    def second_moment(self, d: int) -> Float[Array, "d d"]:
+        """Covariance, and mean mean^T."""
+        del d
+        return self.cov + jnp.outer(self.mean, self.mean)
+
     def gaussian(self, d: int) -> tuple[Float[Array, " d"], Float[Array, "d d"]]:
         """The fields."""
         del d
@@ -79,3 +85,7 @@ class GaussianPrior(AbstractPrior):
         """A single one."""
         del d
         return GaussianMixture(jnp.zeros(1, self.mean.dtype), self.mean[None], self.cov[None])
+
+    def log_density(self, w: Float[Array, " d"]) -> Float[Array, ""]:
+        """For a covariance of full rank."""
+        return log_gaussian(w - self.mean, self.cov)
