@@ -5,11 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from descant.attention import gram_affine_as_lsa
+from descant.estimators import GramAffine
 from descant.tasks import FixedNoise
 from descant.theory import (
     Problem,
     best_heads,
-    explicit_heads,
     gd_beta_minimum,
     gram_risk,
     heads_needed,
@@ -121,7 +122,8 @@ def test_heads_needed_without_a_mean():
 def test_explicit_heads_are_the_merged_weights():
     problem = random_problem(0)
     found = best_heads(problem, 4)
-    v, u = explicit_heads(jnp.asarray(found.tensor))
+    explicit = gram_affine_as_lsa(GramAffine(jnp.zeros(found.tensor.shape[0]), found.tensor))
+    v, u = explicit.v, explicit.u[:, :, :-1]
     np.testing.assert_allclose(multi_head_lsa_risk(problem, v, u), saturated_risk(problem), rtol=1e-9)
     np.testing.assert_allclose(multi_head_lsa_risk(problem, jnp.asarray(found.v), jnp.asarray(found.u)), found.risk)
 

@@ -1,6 +1,7 @@
 """What each layer of a linear transformer has computed: Theorem 4.1 of Vladymyrov et al. (2024)."""
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -30,14 +31,15 @@ def layer_states(model: AbstractLinearTransformer, moments: Moments) -> LayerSta
 
     The minus in M' is needed; a printed transcription has a plus there.
     """
-    d, dtype = moments.d, moments.gram.dtype
-    m, u = jnp.eye(d, dtype=dtype), jnp.zeros(d, dtype)
-    a, w = jnp.ones((), dtype), jnp.zeros(d, dtype)
-    states = [(m, u, a, w)]
-    for p, q in zip(*model.dense(d), strict=True):
-        tokens = jnp.block([[m, u[:, None]], [-w[None, :], a[None, None]]])
-        update = jnp.einsum("kij,jl,klm->im", p, tokens @ moments.gram @ tokens.T, q)
-        grow, b, c, s = jnp.eye(d, dtype=dtype) + update[:-1, :-1], update[:-1, -1], update[-1, :-1], update[-1, -1]
-        m, u, a, w = grow @ m - jnp.outer(b, w), grow @ u + a * b, (1 + s) * a + c @ u, (1 + s) * w - m.T @ c
-        states.append((m, u, a, w))
-    return LayerStates(*(jnp.stack(part) for part in zip(*states, strict=True)))
+    identity = jnp.eye(moments.d + 1, dtype=moments.gram.dtype)
+
+    # All four are blocks of one matrix, which takes the tokens at the start to those after the layer.
+    def layer(carry, parameters):
+        gram, tokens = carry
+        step = identity + model.update(parameters, gram)
+        tokens = step @ tokens
+        return (step @ gram @ step.T, tokens), tokens
+
+    _, after = jax.lax.scan(layer, (moments.gram, identity), model.parameters())
+    tokens = jnp.concatenate([identity[None], after])
+    return LayerStates(tokens[:, :-1, :-1], tokens[:, :-1, -1], tokens[:, -1, -1], -tokens[:, -1, :-1])

@@ -17,7 +17,6 @@ from ._classical import (
 )
 from ._flow import Flow as Flow, FlowBounds as FlowBounds, flow_bounds as flow_bounds, gradient_flow as gradient_flow
 from ._gap import (
-    explicit_heads as explicit_heads,
     heads_needed as heads_needed,
     saturated_gap as saturated_gap,
     saturated_risk as saturated_risk,

@@ -7,7 +7,6 @@ the constant 1 on the span of G's entries, and loses |mu|^2 times the squared di
 
 from typing import NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -105,9 +104,3 @@ def heads_needed(problem: Problem) -> int:
     if not np.allclose(gamma @ solution, white.mean, rtol=1e-9, atol=1e-12 * np.abs(white.mean).max()):
         return white.k + 1
     return white.k if 4 * q * (solution @ imitation.inputs_part @ solution) <= 1 else white.k + 1
-
-
-def explicit_heads(tensor: Float[Array, "d e e"]) -> tuple[Float[Array, "H e"], Float[Array, "H e d"]]:
-    """d + 1 heads (v_h, U_h) with the given merged weights: v_h = e_h and U_h the slices of the tensor."""
-    heads = tensor.shape[1]
-    return jnp.eye(heads), jnp.transpose(tensor, (1, 2, 0))

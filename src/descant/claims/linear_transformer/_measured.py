@@ -11,9 +11,9 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..._sampling import mean_over_keys
-from ...attention import AbstractDiagonal, AbstractLinearTransformer, Full
+from ...attention import AbstractDiagonal, AbstractLinearTransformer, Full, layer_states
 from ...estimators import AdaRidge, Bayes, ConstRidge, tuned_ridge
-from ...tasks import FixedNoise, LinearRegression, Moments
+from ...tasks import FixedNoise, LinearRegression
 from ._omegas import as_free
 
 # A network explodes on a context if it errs there by more than this many times what predicting zero costs in the mean.
@@ -124,26 +124,12 @@ def measure(
     )
 
 
-def weights_after_layers(model: AbstractLinearTransformer, moments: Moments) -> Float[Array, "L d"]:
-    """The weight vector that the network would answer with if it ended after layer 1, 2, ... L."""
-    gram = moments.gram
-    identity = jnp.eye(gram.shape[0], dtype=gram.dtype)
-
-    def layer(carry, parameters):
-        gram, tokens = carry
-        step = identity + model.update(parameters, gram)
-        tokens = step @ tokens
-        return (step @ gram @ step.T, tokens), -tokens[-1, :-1]
-
-    return jax.lax.scan(layer, (gram, identity), model.parameters())[1]
-
-
 def _errors(subject: Any, key: PRNGKeyArray) -> Float[Array, "3 m L"]:
     """Half of the adjusted loss on one context: after every layer; without explosions; and whether there is one."""
     stack, estimators, task = subject
     moments = task.sample_moments(key=key)
     wanted = task.posterior(moments, moments.sigma).mean
-    found = jax.vmap(lambda model: weights_after_layers(model, moments))(stack)
+    found = jax.vmap(lambda model: layer_states(model, moments).w[1:])(stack)
     # An estimator has one answer; it stands in the place of every layer.
     beside = [jnp.broadcast_to(each.weights(moments)[None, None, :], (1, *found.shape[1:])) for each in estimators]
     errors = jax.vmap(jax.vmap(task.error_norm))(jnp.concatenate([found, *beside]) - wanted[None, None, :]) / 2
