@@ -21,7 +21,7 @@ from descant import (
 from descant._sampling import mean_over_keys
 from descant.estimators import GD, Bayes, GramAffine, OracleRidge, Zero
 from descant.measure import ESTIMATORS, exact_risk, moment_risks, token_risks
-from descant.tasks import Unknown
+from descant.tasks import AbstractTask, Prompt, Unknown
 from descant.theory import Problem, best_heads, gd_beta_minimum
 from tests.support.problems import TASKS, estimators, low_rank_task, random_task
 from tests.support.quick import quick
@@ -117,14 +117,47 @@ def test_const_ridge_is_tuned():
     assert constants[int(np.argmin([r.value for r in found]))] == float(task.noise.moment(2))
 
 
-def test_uniform_inputs_are_estimated():
+def test_uniform_inputs_have_exact_risks_of_one_layer_only():
     task = LinearRegression(3, 8, inputs=UniformInputs(-1.0, 1.0), noise=FixedNoise(0.3))
     found = risk(OracleRidge(task.prior), task, samples=4_096)
     assert found.method == "moments" and found.standard_error > 0
-    with pytest.raises(ValueError, match="GaussianInputs"):
-        best("gd", task)
-    with pytest.raises(ValueError, match="no closed form"):
-        risk(Zero(), task, "exact")
+    assert risk(Zero(), task).value == pytest.approx(1.0, rel=1e-12)
+    step = risk(best("gd", task), task)
+    assert step.method == "exact"
+    with pytest.raises(Unknown, match="sixth moments"):
+        best("lsa", task, query_masked=False)
+
+
+class _Squares(AbstractTask):
+    """A task that knows nothing but how to draw a prompt."""
+
+    d: int = eqx.field(static=True)
+    n: int = eqx.field(static=True)
+
+    def sample(self, *, key):
+        x = jax.random.normal(key, (self.n + 1, self.d))
+        y = x[:, 0] ** 2
+        return Prompt(x[:-1], y[:-1], x[-1], y_query=y[-1])
+
+
+def test_a_task_that_only_draws_is_measured_on_tokens_and_refuses_the_rest():
+    task = _Squares(2, 5)
+    found = risk(Zero(), task, samples=50_000)
+    assert found.method == "tokens" and found.adjusted is None
+    assert abs(found.value - 3.0) < 5 * found.standard_error  # E x^4
+    for method in ("exact", "moments"):
+        with pytest.raises(Unknown, match="_Squares"):
+            risk(Zero(), task, method)
+    for name in ("bayes", "gd", "ridge", "lsa"):
+        with pytest.raises(Unknown, match="_Squares"):
+            best(name, task)
+
+
+def test_what_is_concrete_is_final():
+    with pytest.raises(TypeError, match=r"is final.*Subclass AbstractTask"):
+        type("Squared", (LinearRegression,), {"__module__": __name__})
+    with pytest.raises(TypeError, match="the two could differ"):
+        type("Half", (AbstractLinearPredictor,), {"__module__": __name__, "__call__": lambda self, prompt: 0.0})
 
 
 def test_two_steps_of_gd_have_no_closed_form():
@@ -177,7 +210,7 @@ def test_long_contexts_stay_in_memory():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda t: best("nonsense", t), "name is 'nonsense'; expected one of"),
+        (lambda t: best("nonsense", t), "predictor is 'nonsense'; expected one of"),
         (lambda t: best("multi-head-lsa", t, heads=0), "heads is 0; expected a whole number of at least 1"),
         (lambda t: best("gd", t, heads=2), "heads is 2, but gd has no heads"),
         (lambda t: best("gd", t, query_masked=False), "can't attend in gd"),
@@ -185,7 +218,7 @@ def test_long_contexts_stay_in_memory():
         (lambda t: best("tuned-ridge", LinearRegression(3, 2)), "n is 2 and d is 3; expected n > d"),
         (lambda t: risk(Zero(), t, "exact" if t is None else "tokens", samples=0), "samples is 0"),
         (lambda t: risk(Zero(), t, samples=1), "samples is 1; expected a whole number of at least 2"),
-        (lambda t: risk(Bayes(t), t, "exact"), "Bayes has no closed form"),
+        (lambda t: risk(Bayes(t), t, "exact"), "there is no exact risk here"),
         (lambda t: GramAffine(jnp.zeros(3), jnp.zeros((3, 3, 3))), "tensor has shape (3, 3, 3); expected (3, 4, 4)"),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 from descant import LinearRegression
 from descant.tasks import StudentTPrior, Unknown
 from descant.theory import GramMoments
-from tests.support.laws import COV, D, INPUTS, LABELS, MEAN, NOISES, PRIORS
+from tests.support.laws import COV, INPUTS, LABELS, MEAN, NOISES, PRIORS, D
 from tests.support.quick import quick
 
 DRAWS = 40_000

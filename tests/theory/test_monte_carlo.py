@@ -113,7 +113,8 @@ def _errors(subject, key):
     prompt = task.sample(key=key)
     masked = jnp.stack(list(_masked_weights(task, p, prompt).values()))
     errors = jax.vmap(lambda weights: task.error_norm(weights - prompt.w))(masked)
-    queries = task.inputs.sample(QUERIES, task.d, key=key_queries)
+    drawn = jax.random.split(key_queries, QUERIES)
+    queries = jax.vmap(lambda key: task.inputs.sample(task.d, key=key))(drawn)
 
     def attending(query):
         return (jnp.stack(list(_attending_answers(task, p, prompt, query).values())) - query @ prompt.w) ** 2

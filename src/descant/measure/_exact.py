@@ -19,8 +19,11 @@ def exact_risk(predictor: AbstractPredictor, task: AbstractTask) -> float:
     """
     try:
         merged = predictor.gram_affine(task.d, task.n)
-    except Unknown:
-        return float(predictor.exact_risk(task))
+    except Unknown as not_merged:
+        try:
+            return float(predictor.exact_risk(task))
+        except Unknown as reason:
+            raise Unknown(f"{not_merged}, and {reason}") from None
     return float(merged_risk(merged, task))
 
 
