@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from ...attention import LSA, MergedLTB, SoftmaxTransformer
 from ...estimators import PreconditionedGD, Zero
-from ...tasks import LinearRegression
+from ...tasks import AbstractTask
 from ...training import AdamTrainer, to_end
 from .. import Axis, Evidence, Figure, Lab, Level, Panel, Series, Table, at_least, at_most, claim, consistent
 from ._sampled import sampled_risks
@@ -50,7 +50,7 @@ def kernel_risk(name: str, key: PRNGKeyArray, samples: int) -> tuple[float, floa
     return float(errors.mean()), float(errors.std(ddof=1) / samples**0.5)
 
 
-def best_step(task: LinearRegression, key: PRNGKeyArray, samples: int) -> Float[Array, ""]:
+def best_step(task: AbstractTask, key: PRNGKeyArray, samples: int) -> Float[Array, ""]:
     """The step size of the best predictor that is affine in the Gram matrix, by least squares on samples.
 
     Signs and rotations of inputs and tasks leave both laws alone,
@@ -67,7 +67,7 @@ def best_step(task: LinearRegression, key: PRNGKeyArray, samples: int) -> Float[
     return top / bottom
 
 
-def trained(model: Any, task: LinearRegression, lab: Lab, name: str, steps: int, lr: float) -> Any:
+def trained(model: Any, task: AbstractTask, lab: Lab, name: str, steps: int, lr: float) -> Any:
     """By Adam on fresh prompts, in token form."""
     trainer = AdamTrainer(
         [model], [task], key=lab.key(name), steps=steps, batch=256, lr=lr, schedule="cosine", chunk=500
