@@ -76,7 +76,7 @@ def test_rooms_import_what_the_table_allows():
         (("llm", "_figure"), "from ..claims import Figure"),
         (("llm", "_figure"), "import descant.training._adam"),
         (("claims", "ltb", "digits"), "from ...training._flat import flatten"),
-        (("claims", "ltb", "digits"), "def f():\n    from ...crosscheck import Row"),
+        (("claims", "ltb", "digits"), "def f():\n    from ...crosscheck import RiskRow"),
         (("tasks", "_prior"), "from .. import theory"),
         (("training", "_alike"), "from ..tasks._noise import NoiseNodes"),
         (("_sampling",), "from .measure import risk"),

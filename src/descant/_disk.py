@@ -31,8 +31,8 @@ def _sentence(path: Path, error: OSError) -> str:
         )
     if error.errno in FORBIDDEN:
         return (
-            f"{path} can't be written: {reason}; what was saved before is whole: allow writing there, or choose another "
-            "folder."
+            f"{path} can't be written: {reason}; what was saved before is whole: allow writing there, or choose "
+            "another folder."
         )
     if error.errno in (errno.ENOTDIR, errno.EEXIST):
         return f"{path} can't be made: a part of that path is a file; expected folders only: choose another folder."
@@ -40,7 +40,7 @@ def _sentence(path: Path, error: OSError) -> str:
 
 
 def write_whole(path: Path, content: bytes | str) -> None:
-    """Write a file so that a crash at any moment leaves the old one or the new one, never a part; errors are explained."""
+    """Write a file so that a crash at any moment leaves the old one or the new one; errors are explained."""
     with explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         data = content.encode() if isinstance(content, str) else content

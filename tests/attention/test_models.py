@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from descant import Prompt, attention as at
-from tests.support.models import MODELS, draw_prompt, make, named, token_form
+from tests.support.models import MODELS, WRITTEN_OUT, draw_prompt, make, named, token_form
 
 LINEAR = [name for name, entry in MODELS.items() if entry.linear]
-PLAIN = [name for name in MODELS if not name.startswith("softmax")]
+PLAIN = [name for name in MODELS if isinstance(make(name), WRITTEN_OUT)]
 
 
 def reference(model, prompt: Prompt) -> float:

@@ -83,7 +83,7 @@ PLANTED = [
     ),
     Planted(
         "guess-trained",
-        f"{HOME}.trained.descend",
+        f"{HOME}.trained.train_kinds",
         # Layers that were never trained.
         lambda descend: lambda kinds, posed, **settings: descend(kinds, posed, **(settings | {"rate": 1e-9})),
         smaller={

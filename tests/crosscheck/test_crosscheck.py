@@ -12,7 +12,7 @@ from descant.cli import main
 from descant.crosscheck import _risks
 from descant.figures import Figure, HeatMap
 from descant.figures.static import png
-from descant.measure import NAMES
+from descant.measure import ESTIMATORS
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_crosscheck_measures_resumes_and_judges(small, tmp_path, monkeypatch, ca
     assert stop.value.code == 0
     assert "Largest |z|" in capsys.readouterr().out
     rows = read(out)
-    assert [row["name"] for row in rows] == list(NAMES) * 2
+    assert [row["name"] for row in rows] == ESTIMATORS.names() * 2
     skipped = [row for row in rows if row["note"]]
     assert {row["name"] for row in skipped} == {"ada-ridge", "tuned-ridge"} and len(skipped) == 2
     for row in rows:
@@ -65,7 +65,7 @@ def test_crosscheck_measures_resumes_and_judges(small, tmp_path, monkeypatch, ca
     assert read(out) == rows
 
     # Other samples are another result, and a wrong estimate is status 1.
-    wrong = [_risks.Row("long", "zero", 1.0, 2.0, 0.1, 2.0, 0.1, 10.0, 10.0)]
+    wrong = [_risks.RiskRow("long", "zero", 1.0, 2.0, 0.1, 2.0, 0.1, 10.0, 10.0)]
     monkeypatch.setattr(_risks, "measure_task", lambda *_: wrong)
     with pytest.raises(SystemExit) as stop:
         main([*arguments[:-1], "4000"])

@@ -20,7 +20,8 @@ from descant import (
 )
 from descant._sampling import mean_over_keys
 from descant.estimators import GD, Bayes, GramAffine, OracleRidge, Zero
-from descant.measure import ATTENTION, NAMES, exact_risk, moment_risks, token_risks
+from descant.measure import ESTIMATORS, exact_risk, moment_risks, token_risks
+from descant.tasks import Unknown
 from descant.theory import Problem, best_heads, gd_beta_minimum
 from tests.support.problems import TASKS, estimators, low_rank_task, random_task
 from tests.support.quick import quick
@@ -34,7 +35,10 @@ def test_three_methods_agree_on_every_estimator(task):
     moments = moment_risks(list(table.values()), task, samples=30_000, key=jax.random.key(1))
     tokens = token_risks(list(table.values()), task, samples=30_000, key=jax.random.key(2))
     for (name, estimator), a, b in zip(table.items(), moments, tokens, strict=True):
-        exact = exact_risk(estimator, task)
+        try:
+            exact = exact_risk(estimator, task)
+        except Unknown:
+            exact = None
         if name in ("zero", "preconditioned-gd", "gd-beta", "gram") or (name == "ols" and task.n >= task.d):
             assert exact is not None, name
         if exact is not None:
@@ -45,7 +49,7 @@ def test_three_methods_agree_on_every_estimator(task):
         assert a.adjusted_error <= b.adjusted_error + 1e-12
 
 
-@pytest.mark.parametrize("name", quick((name for name in NAMES if name != "tuned-ridge"), "lsa", "bayes"))
+@pytest.mark.parametrize("name", quick((name for name in ESTIMATORS.names() if name != "tuned-ridge"), "lsa", "bayes"))
 def test_every_name_has_a_risk_between_oracle_and_worst(name):
     task = random_task(2, d=2, n=9)
     found = risk(best(name, task), task, samples=8_192)
@@ -126,7 +130,8 @@ def test_uniform_inputs_are_estimated():
 def test_two_steps_of_gd_have_no_closed_form():
     task = LinearRegression(3, 8)
     two = GD(jnp.zeros(3), [0.3, 0.2])
-    assert exact_risk(two, task) is None
+    with pytest.raises(Unknown, match="2 steps of gradient descent are not affine"):
+        exact_risk(two, task)
     assert risk(two, task, samples=2_048).method == "moments"
 
 
@@ -167,10 +172,6 @@ def test_long_contexts_stay_in_memory():
     task = LinearRegression(32, 100_000, noise=FixedNoise(1.0))
     found = token_risks([Zero()], task, samples=2, key=jax.random.key(0))[0]
     assert np.isfinite(found.value)
-
-
-def test_names_that_are_attention():
-    assert set(ATTENTION) <= set(NAMES)
 
 
 @pytest.mark.parametrize(

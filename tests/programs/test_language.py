@@ -106,7 +106,6 @@ def test_settings_are_checked():
     ):
         with pytest.raises(ProgramError, match=reason):
             p.trace(settings)
-    assert p.signature.sizes_from({"X": (7, 2)}) == {"n": 7, "d": 2}
 
 
 def test_inputs_are_checked():

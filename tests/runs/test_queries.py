@@ -16,10 +16,29 @@ import pytest
 
 from descant.attention import LSA
 from descant.cli import main
-from descant.runs import MemoryTracker, Run, Store, drive, environment, query, tracker
+from descant.runs import Run, Store, drive, environment, query, tracker
 from descant.training import State
 from tests.support.run_folders import another_process_on, opened, risk_of, under_way
 from tests.support.runs_worker import CODE, Toy, complete
+
+
+class MemoryTracker:
+    """Remembers what it is told."""
+
+    def __init__(self):
+        self.started = []
+        self.rows = []
+        self.result = None
+
+    def start(self, name, config):
+        self.started.append((name, config))
+
+    def log(self, rows):
+        self.rows.extend(rows)
+
+    def finish(self, result):
+        self.result = result
+
 
 # SQL
 

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from descant import Prompt, attention as at
+from descant import LinearRegression, Prompt, attention as at
 from tests.support.quick import quick
 
 
@@ -16,9 +17,45 @@ class Entry:
     """How to make a model for (d, n, heads, layers), and what the theory says of it."""
 
     make: Callable
-    linear: bool = True
+    linear: bool
     permutable: bool = True
     rotates: bool = False
+
+
+# What theory says of the kinds; a kind that is not listed is linear, and does not mind the order of its context.
+NOT_LINEAR = ("elsa", "softmax", "lsa attending", "yq-lsa attending", "softmax causal")
+NOT_PERMUTABLE = ("elsa", "softmax causal")
+ROTATING = ("diag", "diag tied", "free-diag", "free-diag tied", "gd++", "gd++ tied")
+# Variants that options of a kind make.
+SWITCHES = {"tied": ("tied", True), "attending": ("query_masked", False), "causal": ("causal", True)}
+
+
+def _of_kind(kind: at.Kind, **switches):
+    def make(d, n, heads, layers, key, dtype):
+        sizes = {name: value for name, value in (("layers", layers), ("heads", heads)) if name in kind.options}
+        model = kind.made(LinearRegression(d, n), key=key, **sizes, **switches)
+        return jax.tree.map(lambda leaf: leaf.astype(dtype) if eqx.is_inexact_array(leaf) else leaf, model)
+
+    return make
+
+
+def _entries():
+    """Every kind that the registry knows, and its variants."""
+    for name, kind in at.KINDS:
+        variants = {name: {}}
+        for word, (option, value) in SWITCHES.items():
+            if option in kind.options:
+                variants[f"{name} {word}"] = {option: value}
+        for variant, switches in variants.items():
+            yield (
+                variant,
+                Entry(
+                    _of_kind(kind, **switches),
+                    variant not in NOT_LINEAR,
+                    variant not in NOT_PERMUTABLE,
+                    variant in ROTATING,
+                ),
+            )
 
 
 def _lsa(guess=None, **switches):
@@ -27,14 +64,6 @@ def _lsa(guess=None, **switches):
         model = at.LSA.random(d, heads, key=first, scale=1.0, dtype=dtype)
         label = at.NoGuess() if guess is None else guess(jax.random.normal(second, (d,), dtype))
         return at.LSA(model.v, model.u, label, **switches)
-
-    return make
-
-
-def _transformer(kind, tied=False, heads_too=True, sized=False, scale=0.3):
-    def make(d, n, heads, layers, key, dtype):
-        sizes = ([d] if sized else []) + [layers] + ([heads] if heads_too else [])
-        return kind.random(*sizes, key=key, tied=tied, scale=scale / (n * d) ** (0.5 if heads_too else 1), dtype=dtype)
 
     return make
 
@@ -48,11 +77,12 @@ def _softmax(**settings):
     return make
 
 
-def _elsa(**settings):
-    def make(d, n, heads, layers, key, dtype):
-        return at.ELSAPredictor.random(d, n, layers, heads, key=key, dtype=dtype, **settings)
+def _narrow_ltb(d, n, heads, layers, key, dtype):
+    return at.LTB.random(d, key=key, key_width=1, value_width=2, hidden_width=1, dtype=dtype)
 
-    return make
+
+def _elsa_without_bias(d, n, heads, layers, key, dtype):
+    return at.ELSAPredictor.random(d, n, layers, heads, key=key, dtype=dtype, bias=False, scratch=3)
 
 
 def _given(vector):
@@ -63,37 +93,20 @@ def _constant(vector):
     return at.ConstantGuess(vector[0])
 
 
-MODELS = {
-    "lsa": Entry(_lsa()),
-    "lsa attending": Entry(_lsa(query_masked=False), linear=False),
-    "lsa plain sum": Entry(_lsa(normalized=False)),
-    "yq-lsa": Entry(_lsa(at.LinearGuess)),
-    "yq-lsa attending": Entry(_lsa(at.LinearGuess, query_masked=False), linear=False),
-    "yq-lsa without residual": Entry(_lsa(at.LinearGuess, residual=False)),
+# Beside the kinds, variants that no option makes.
+MODELS = dict(_entries()) | {
+    "lsa plain sum": Entry(_lsa(normalized=False), linear=True),
+    "yq-lsa without residual": Entry(_lsa(at.LinearGuess, residual=False), linear=True),
     "lsa constant guess": Entry(_lsa(_constant), linear=False),
     "lsa given guess": Entry(_lsa(_given), linear=False),
-    "ltb": Entry(lambda d, n, heads, layers, key, dtype: at.LTB.random(d, key=key, dtype=dtype)),
-    "ltb narrow": Entry(
-        lambda d, n, heads, layers, key, dtype: at.LTB.random(
-            d, key=key, key_width=1, value_width=2, hidden_width=1, dtype=dtype
-        )
-    ),
-    "ltb merged": Entry(lambda d, n, heads, layers, key, dtype: at.MergedLTB.random(d, key=key, dtype=dtype)),
-    "full": Entry(_transformer(at.Full, sized=True, scale=0.6)),
-    "full tied": Entry(_transformer(at.Full, sized=True, tied=True, scale=0.6)),
-    "axial": Entry(_transformer(at.Axial)),
-    "axial tied": Entry(_transformer(at.Axial, tied=True)),
-    "diag": Entry(_transformer(at.Diag), rotates=True),
-    "diag tied": Entry(_transformer(at.Diag, tied=True), rotates=True),
-    "free diag": Entry(_transformer(at.FreeDiag, heads_too=False), rotates=True),
-    "gd++": Entry(_transformer(at.GDPlusPlusTransformer, heads_too=False), rotates=True),
-    "elsa": Entry(_elsa(), linear=False, permutable=False),
-    "elsa without bias": Entry(_elsa(bias=False, scratch=3), linear=False),
-    "softmax": Entry(_softmax(), linear=False),
+    "ltb narrow": Entry(_narrow_ltb, linear=True),
+    "elsa without bias": Entry(_elsa_without_bias, linear=False),
     "softmax relu": Entry(_softmax(mlp="relu"), linear=False),
     "softmax gelu causal": Entry(_softmax(mlp="gelu", causal=True), linear=False, permutable=False),
     "softmax positions": Entry(_softmax(positions=True), linear=False, permutable=False),
 }
+# Classes whose token form is written out below.
+WRITTEN_OUT = (at.LSA, at.LTB, at.MergedLTB, at.AbstractLinearTransformer, at.ELSAPredictor)
 
 
 # One of each family: a user's quick run checks these, CI checks all.

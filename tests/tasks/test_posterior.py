@@ -63,7 +63,7 @@ def reference_mean(task: LinearRegression, moments) -> np.ndarray:
     """The mixture's mean by brute force: Gauss-Legendre on 400 panels where the density is above e^-60 of its peak."""
     assert isinstance(task.noise, UniformNoise)
     high = float(task.noise.high)
-    spectrum = jax.tree.map(np.asarray, Spectrum.of(task.prior, moments))
+    spectrum = jax.tree.map(np.asarray, Spectrum.of(task.prior.mean, task.prior.cov, moments))
     lam, g = spectrum.eigenvalues[spectrum.nonzero], spectrum.slope[spectrum.nonzero]
     freedom, residual = float(spectrum.freedom), float(spectrum.residual)
 

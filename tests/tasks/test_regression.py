@@ -52,14 +52,15 @@ def test_noise_moments():
 
 def test_input_second_moments():
     for inputs in (random_task(0).inputs, UniformInputs(-1.0, 2.0)):
-        x = inputs.sample(200_000, 3, key=jax.random.key(2))
+        drawn = jax.random.split(jax.random.key(2), 200_000)
+        x = jax.vmap(lambda key, inputs=inputs: inputs.sample(3, key=key))(drawn)
         assert np.abs(z_scores(np.einsum("ni,nj->nij", x, x), inputs.second_moment(3))).max() < 4
 
 
 def test_a_prior_may_miss_directions():
     cov = np.diag([1.0, 0.0, 4.0])
     prior = GaussianPrior([1.0, 2.0, 3.0], cov)
-    w = jax.vmap(lambda key: prior.sample(key=key))(jax.random.split(jax.random.key(3), 50_000))
+    w = jax.vmap(lambda key: prior.sample(prior.mean.shape[0], key=key))(jax.random.split(jax.random.key(3), 50_000))
     assert np.ptp(np.asarray(w)[:, 1]) < 1e-12
     np.testing.assert_allclose(w[0, 1], 2.0)
     assert np.abs(z_scores(np.asarray(w)[:, [0, 2]], [1.0, 3.0])).max() < 4

@@ -15,11 +15,11 @@ from descant import (
     best,
     risk,
 )
+from descant.attention._full import full_from_diag
 from descant.runs._checkpoint import Mark, load, to_bytes
 from descant.training import Level, LMTrainer, choose, make_model, plan, sample_loss, train
 from descant.training._flat import flatten
 from descant.training._lm import PATIENCE
-from descant.training._starts import full_from_diag
 from tests.support.quick import quick
 from tests.support.training_tasks import TASK, six_tasks
 

@@ -16,7 +16,7 @@ from descant import (
 )
 from descant.training import _pool
 from descant.training._least_squares import LeastSquares, _damped_solve, _normal, _square
-from descant.training._pool import PIECE, Spectra, draw_pool
+from descant.training._pool import PIECE, draw_pool, pieces_for
 from descant.training._sentinels import STRETCHES, stretched
 from tests.support.problems import random_covariance, random_task
 from tests.support.training_tasks import TASK
@@ -25,7 +25,7 @@ from tests.support.training_tasks import TASK
 def test_a_pool_is_unbiased_and_keeps_the_extremes():
     pool = draw_pool("posterior", TASK, 12, jax.random.key(0), sentinels=False)
     scale = np.concatenate([piece.scale for piece in pool])
-    gram = np.concatenate([piece.moments.gram for piece in pool])
+    gram = np.concatenate([piece.seen.gram for piece in pool])
     np.testing.assert_allclose(np.mean(scale**2), 1.0, rtol=1e-12)
     plain = jax.vmap(lambda key: TASK.sample_moments(key=key).gram)(jax.random.split(jax.random.key(1), 100_000))
     for statistic in (lambda g: g[:, 0, 0], lambda g: g[:, 1, -1], lambda g: g[:, -1, -1], lambda g: g[:, 0, 0] ** 3):
@@ -43,7 +43,7 @@ def test_sentinels_stand_behind_the_largest_contexts():
     plain = draw_pool("posterior", TASK, 1, jax.random.key(0), sentinels=False)[0]
     guarded = draw_pool("posterior", TASK, 1, jax.random.key(0))[0]
     assert plain.scale.shape == guarded.scale.shape == (PIECE,)
-    longest = [np.linalg.eigvalsh(piece.moments.gram[:, :-1, :-1])[:, -1].max() for piece in (plain, guarded)]
+    longest = [np.linalg.eigvalsh(piece.seen.gram[:, :-1, :-1])[:, -1].max() for piece in (plain, guarded)]
     assert longest[1] > 1.2 * longest[0]
     assert np.sum(np.asarray(guarded.scale[-_pool.SENTINELS :]) ** 2) < 1e-3 * np.sum(np.asarray(guarded.scale) ** 2)
 
@@ -90,7 +90,7 @@ def test_spectra_give_the_same_residuals():
     model = at.GDPlusPlusTransformer.random(4, key=jax.random.key(1), scale=0.03)
     root = jnp.asarray(random_covariance(4, 2))
     plain = jax.vmap(lambda context: context.residual(model, root))(contexts)
-    spectral = jax.vmap(lambda context: context.residual(model, root))(Spectra.of(contexts))
+    spectral = jax.vmap(lambda context: context.residual(model, root))(pieces_for(model, [contexts])[0])
     np.testing.assert_allclose(spectral, plain, rtol=1e-9, atol=1e-11)
 
 
@@ -118,7 +118,7 @@ def test_normal_equations_against_a_dense_jacobian(model):
 def test_one_context_cannot_poison_a_step():
     """A context a thousand times too large: steps still only ever lower the loss of the whole pool, and it is in it."""
     contexts = draw_pool("posterior", TASK, 1, jax.random.key(0))[0]
-    spoilt = eqx.tree_at(lambda c: c.moments.gram, contexts, contexts.moments.gram.at[0].multiply(1e3))
+    spoilt = eqx.tree_at(lambda c: c.seen.gram, contexts, contexts.seen.gram.at[0].multiply(1e3))
     model = at.FreeDiag.random(2, key=jax.random.key(0), scale=0.02)
     problem = LeastSquares(model, [spoilt], jnp.eye(3))
     theta = np.asarray(ravel_pytree(eqx.filter(model, eqx.is_array))[0])

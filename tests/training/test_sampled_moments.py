@@ -8,16 +8,30 @@ import pytest
 from descant import FixedNoise, GaussianPrior, LinearRegression, UniformInputs, UniformNoise
 from descant.attention import LSA, MergedLTB
 from descant.measure import best, risk
+from descant.tasks import AbstractInputs
 from descant.training import PopulationTrainer, choose, train
-from descant.training._sampled_moments import CHUNK, SampledMoments
+from descant.training._sampled_moments import CHUNK, sampled_moments
 
 TASK = LinearRegression(3, 6, GaussianPrior.isotropic(3, 0.5), inputs=UniformInputs(-1.0, 2.0), noise=UniformNoise(1.0))
+
+
+class _Shells(AbstractInputs):
+    """Inputs whose second moment is known, and nothing else."""
+
+    def check(self, d):
+        del d
+
+    def sample(self, d, *, key):
+        return jax.random.normal(key, (d,))
+
+    def second_moment(self, d):
+        return jnp.eye(d)
 
 
 def test_the_risk_is_the_mean_over_the_very_contexts_that_were_drawn(keys):
     key = keys()
     count = CHUNK + 1  # rounded up to two chunks
-    moments = SampledMoments.draw(TASK, count, key=key)
+    moments = sampled_moments(TASK, count, key=key)
     offset, tensor = (jax.random.normal(keys(), shape) for shape in ((3,), (3, 4, 4)))
     losses = []
     for index in range(2):
@@ -33,7 +47,10 @@ def test_the_risk_is_the_mean_over_the_very_contexts_that_were_drawn(keys):
 def test_the_choice_says_whether_the_risk_is_exact():
     model = LSA.random(3, key=jax.random.key(0))
     assert "exactly" in choose(model, LinearRegression(3, 6)).reason
-    assert "sampled contexts" in choose(model, TASK).reason
+    assert "exactly" in choose(model, TASK).reason
+    no_moments = LinearRegression(3, 6, inputs=_Shells())
+    assert "not linear" not in choose(model, no_moments).reason
+    assert "sampled contexts" in choose(model, no_moments).reason
 
 
 @pytest.mark.parametrize("kind", [LSA, MergedLTB])

@@ -24,7 +24,12 @@ from ._conventions import (
     transformer_as_lsa as transformer_as_lsa,
     with_normalization as with_normalization,
 )
+from ._diag import Diag as Diag
+from ._diagonal import AbstractDiagonal as AbstractDiagonal
 from ._elsa import ELSA as ELSA, ELSABlock as ELSABlock, ELSAPredictor as ELSAPredictor, Repeated as Repeated
+from ._free_diag import FreeDiag as FreeDiag
+from ._full import Full as Full, as_full as as_full
+from ._gd_plus_plus import GDPlusPlusTransformer as GDPlusPlusTransformer
 from ._guess import (
     AbstractGuess as AbstractGuess,
     ConstantGuess as ConstantGuess,
@@ -32,18 +37,21 @@ from ._guess import (
     LinearGuess as LinearGuess,
     NoGuess as NoGuess,
 )
+from ._kind import Kind as Kind, Prepared as Prepared, kind_of as kind_of, random_start as random_start
+from ._kinds import KINDS as KINDS, Named as Named, discover as _discover, make_model as make_model
 from ._layer_states import LayerStates as LayerStates, layer_states as layer_states
-from ._linear_transformer import (
-    AbstractDiagonal as AbstractDiagonal,
-    AbstractLinearTransformer as AbstractLinearTransformer,
-    Diag as Diag,
-    FreeDiag as FreeDiag,
-    Full as Full,
-    GDPlusPlusTransformer as GDPlusPlusTransformer,
-    as_full as as_full,
+from ._levels import (
+    RANDOM_STARTS as RANDOM_STARTS,
+    Level as Level,
+    deepened as deepened,
+    plan as plan,
 )
+from ._linear_transformer import AbstractLinearTransformer as AbstractLinearTransformer
 from ._lsa import LSA as LSA
-from ._ltb import LTB as LTB, MergedLTB as MergedLTB
-from ._saving import load as load, save as save, to_bytes as to_bytes
+from ._ltb import LTB as LTB
+from ._merged_ltb import MergedLTB as MergedLTB
+from ._saving import check_saving as check_saving, load as load, save as save, to_bytes as to_bytes
 from ._softmax import SoftmaxTransformer as SoftmaxTransformer
 from ._torch import to_torch as to_torch
+
+_discover(__name__, __path__)

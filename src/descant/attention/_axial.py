@@ -1,11 +1,30 @@
 """Linear transformers that single out some directions of the inputs."""
 
+from typing import Any
+
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from .. import _check
-from ._linear_transformer import AbstractLinearTransformer, Diag, check_depth, depth_and_sets, repeated
+from ..tasks import AbstractTask
+from ._diag import Diag
+from ._kind import Kind, random_start
+from ._levels import Level, cut, deepened, only, plan, randoms
+from ._linear_transformer import (
+    AbstractLinearTransformer,
+    check_depth,
+    depth_and_sets,
+    layers_of,
+    repeated,
+    stack_torch,
+)
+
+# How far axial networks start from DIAG: enough to leave its symmetry, in units of the weights' own size.
+PUSHES = (0.1, 0.1, 0.1, 0.3, 0.3, 0.3)
+# Of single starts, about one in ten finds what axes are good for: so many times more random ones than elsewhere.
+MORE_STARTS = 4
 
 
 class Axial(AbstractLinearTransformer):
@@ -118,3 +137,61 @@ class Axial(AbstractLinearTransformer):
         """One input for each axis, at least."""
         if d < self.axes:
             raise ValueError(f"d is {d}; expected at least {self.axes}, one input for each axis.")
+
+
+def _make(task: AbstractTask, *, layers: int = 1, heads: int = 1, tied: bool = False, key: PRNGKeyArray) -> Axial:
+    return _restart(Axial.random(layers, heads, key=key, tied=tied), task, key)
+
+
+def _restart(model: Axial, task: AbstractTask, key: PRNGKeyArray) -> Axial:
+    """DIAG, pushed off its symmetry."""
+    first, second, third = jax.random.split(key, 3)
+    layers, heads = model.p_across.shape
+    template = Diag.zeros(layers, heads, model.depth)
+    amount = jnp.exp(jax.random.uniform(third, (), minval=jnp.log(0.1), maxval=jnp.log(0.6)))
+    return _pushed(Axial.from_diag(random_start(template, task, first), model.axes), amount, second)
+
+
+def _pushed(model: Axial, amount: Any, key: PRNGKeyArray) -> Axial:
+    """The same weights with normal numbers on the blocks of the axes, `amount` times each block's own size."""
+
+    def push(blocks, normal):
+        size = jnp.sqrt(jnp.sum(blocks**2, axis=(-2, -1), keepdims=True) / blocks.shape[-1])
+        return blocks + amount * size * normal
+
+    first, second = jax.random.normal(key, (2, *model.p_along.shape), model.p_along.dtype)
+    blocks = push(model.p_along, first), push(model.q_along, second)
+    return eqx.tree_at(lambda model: (model.p_along, model.q_along), model, blocks)
+
+
+def _levels(model: Axial, task: AbstractTask, random_starts: int, every_depth: bool) -> list[Level]:
+    del every_depth  # all are on the way
+    if model.depth is not None:
+        return only(model, task, random_starts)
+    diag = plan(Diag.zeros(*model.p_across.shape), task, random_starts)
+    return [*diag, *(_level(model, layers, task, random_starts) for layers in range(1, model.layers + 1))]
+
+
+def _level(model: Axial, layers: int, task: AbstractTask, random_starts: int) -> Level:
+    template = cut(model, layers)
+
+    def starts(found: dict[str, Any], key: PRNGKeyArray) -> list[Any]:
+        diagonal = Axial.from_diag(found[f"diag {layers}"], model.axes)
+        near = [_pushed(diagonal, amount, jax.random.fold_in(key, 100 + index)) for index, amount in enumerate(PUSHES)]
+        before = found.get(f"axial {layers - 1}")
+        deeper = [] if before is None else deepened(before, task, key)
+        return [diagonal, *near, *deeper, *randoms(template, task, key, MORE_STARTS * random_starts)]
+
+    return Level(f"axial {layers}", template, starts)
+
+
+KIND = Kind(
+    name="axial",
+    sentence="linear transformer that is DIAG but for one input",
+    model=Axial,
+    make=_make,
+    restart=_restart,
+    levels=_levels,
+    layers=layers_of,
+    torch=stack_torch,
+)

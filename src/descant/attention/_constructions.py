@@ -6,8 +6,9 @@ import numpy as np
 from .. import _check
 from ..estimators import GD, GDBeta, GDPlusPlus, GramAffine, PreconditionedGD
 from ._elsa import ELSA, ELSABlock, ELSAPredictor
+from ._free_diag import FreeDiag
+from ._gd_plus_plus import GDPlusPlusTransformer
 from ._guess import LinearGuess, NoGuess
-from ._linear_transformer import FreeDiag, GDPlusPlusTransformer
 from ._lsa import LSA
 from ._ltb import LTB
 

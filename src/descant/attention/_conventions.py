@@ -17,8 +17,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .. import _check
+from ._full import Full
 from ._guess import NoGuess
-from ._linear_transformer import Full
 from ._lsa import LSA
 
 

@@ -1,6 +1,7 @@
 """Extended linear self-attention: linear attention with bias matrices (Hagiwara 2025)."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -9,7 +10,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
 from .._predictor import AbstractPredictor
-from ..tasks import Prompt
+from ..tasks import AbstractTask, Prompt
+from ._kind import Kind
 
 
 class ELSABlock(eqx.Module):
@@ -200,3 +202,32 @@ class ELSAPredictor(AbstractPredictor):
     def __call__(self, prompt: Prompt) -> Float[Array, ""]:
         """Embed, run, read the query's answer."""
         return self.network(self.embed(prompt))[-1, -1]
+
+
+# Size of the random weights for a context of one number.
+SCALE = 0.6
+
+
+def _make(task: AbstractTask, *, layers: int = 2, heads: int = 1, key: PRNGKeyArray) -> ELSAPredictor:
+    # A block is a sum over the context of products of three weights: their size falls with its size.
+    scale = SCALE / (task.n * task.d) ** (1 / 3)
+    return ELSAPredictor.random(task.d, task.n, layers, heads, key=key, scale=scale)
+
+
+def _torch(model: ELSAPredictor, d: int | None) -> Any:
+    del d
+    from ._torch import _modules  # noqa: PLC0415
+
+    blocks = model.network.unrolled()
+    arrays = [{name: getattr(block, name) for name in ("w1", "w2", "w3", "b1", "b2", "b3")} for block in blocks]
+    return _modules.ELSA(arrays, [block.residual for block in blocks], model.network.blocks[0].columns)
+
+
+KIND = Kind(
+    name="elsa",
+    sentence="extended linear self-attention, with bias matrices (ELSA)",
+    model=ELSAPredictor,
+    parts=(ELSA, ELSABlock, Repeated),
+    make=_make,
+    torch=_torch,
+)

@@ -82,3 +82,6 @@ class GivenGuess(AbstractGuess):
 
     def slope(self, d: int, dtype) -> None:
         """None: nothing is known of it."""
+
+
+GUESSES = (NoGuess, LinearGuess, ConstantGuess, GivenGuess)

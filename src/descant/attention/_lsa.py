@@ -1,5 +1,7 @@
 """Linear self-attention, one layer, any number of heads, with or without an initial guess."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -8,8 +10,10 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from .. import _check
 from .._predictor import AbstractPredictor, Merged
 from .._unknown import Unknown
-from ..tasks import Moments, Prompt
-from ._guess import AbstractGuess, LinearGuess, NoGuess
+from ..tasks import AbstractTask, Moments, Prompt
+from ._guess import GUESSES, AbstractGuess, LinearGuess, NoGuess
+from ._kind import Kind
+from ._starts import fresh_labels
 
 
 class LSA(AbstractPredictor):
@@ -120,3 +124,34 @@ class LSA(AbstractPredictor):
         if not self.query_masked and not (attending_too and isinstance(self.guess, NoGuess)):
             raise Unknown("an LSA whose query attends is not linear in the query")
         return slope
+
+
+def lsa_torch(model: LSA, d: int | None) -> Any:
+    """Its PyTorch module."""
+    del d
+    from ._torch import _modules  # noqa: PLC0415
+
+    switches = {"query_masked": model.query_masked, "normalized": model.normalized, "residual": model.residual}
+    return _modules.LSA(model.v, model.u, _modules.Guess.of(model.guess), **switches)
+
+
+def _make(task: AbstractTask, *, heads: int = 1, query_masked: bool = True, key: PRNGKeyArray) -> LSA:
+    return LSA.random(task.d, heads, key=key, query_masked=query_masked)
+
+
+def _optimum(heads: int, query_masked: bool) -> dict[str, Any]:
+    if heads == 1:
+        return {"name": "lsa", "query_masked": query_masked}
+    return {"name": "multi-head-lsa", "heads": heads, "query_masked": query_masked}
+
+
+KIND = Kind(
+    name="lsa",
+    sentence="linear self-attention, one layer (LSA)",
+    model=LSA,
+    parts=GUESSES,
+    make=_make,
+    restart=fresh_labels,
+    torch=lsa_torch,
+    optimum=_optimum,
+)

@@ -6,42 +6,9 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
 from .._predictor import AbstractLinearPredictor, Merged
-from ..tasks import Moments
-
-
-class MergedLTB(AbstractLinearPredictor):
-    """y_hat = `<skip, x_query>` + v^T (G / n) U x_query: all that a linear transformer block computes.
-
-    G is the Gram matrix of the context's tokens, the query is masked. `skip` is what the MLP makes of the residual.
-    """
-
-    v: Float[Array, " e"]
-    u: Float[Array, "e d"]
-    skip: Float[Array, " d"]
-
-    def __check_init__(self):
-        if self.v.ndim != 1 or self.v.shape[0] < 2:
-            raise ValueError(f"v has shape {self.v.shape}; expected a vector of d + 1 numbers.")
-        size = self.v.shape[0]
-        _check.shape("u", self.u, (size, size - 1), f"v has d + 1 = {size} entries")
-        _check.shape("skip", self.skip, (size - 1,), f"v has d + 1 = {size} entries")
-
-    @classmethod
-    def random(cls, d: int, *, key: PRNGKeyArray, scale: float = 0.3, dtype=float) -> "MergedLTB":
-        """Normal weights of the given scale, divided by sqrt(d + 1)."""
-        _check.size("d", d)
-        normal = scale / (d + 1) ** 0.5 * jax.random.normal(key, (d + 2, d + 1), dtype)
-        return cls(normal[0], normal[1:, :-1], normal[1:-1, -1])
-
-    def weights(self, moments: Moments) -> Float[Array, " d"]:
-        """skip + U^T (G / n) v."""
-        _check.inputs(self.skip.shape[0], moments.d)
-        return self.skip + (self.v @ moments.gram) @ self.u / moments.n
-
-    def gram_affine(self, d: int, n: int) -> Merged:
-        """The same function in merged form, for exact risks."""
-        del d, n
-        return Merged(self.skip, jnp.einsum("i,jl->lij", self.v, self.u))
+from ..tasks import AbstractTask, Moments
+from ._kind import Kind
+from ._merged_ltb import MergedLTB, merged_torch
 
 
 class LTB(AbstractLinearPredictor):
@@ -117,3 +84,17 @@ class LTB(AbstractLinearPredictor):
         scores = context.T @ self.w_k.T @ self.w_q @ columns
         attended = columns + self.w_p.T @ self.w_v @ context @ scores / n
         return self.w_2.T @ self.w_1 @ attended
+
+
+def _make(task: AbstractTask, *, key: PRNGKeyArray) -> LTB:
+    return LTB.random(task.d, key=key)
+
+
+KIND = Kind(
+    name="ltb",
+    sentence="linear transformer block: linear attention, residual, linear MLP (LTB)",
+    model=LTB,
+    make=_make,
+    torch=lambda model, d: merged_torch(model.merged(), d),
+    optimum=lambda: {"name": "ltb"},
+)

@@ -2,13 +2,19 @@
 
 The description of a module lists its kind and its fields: arrays with shape and dtype, plain values, modules, lists of
 modules. Loading builds the module from that list, so every check of the class's own runs again.
+
+A class is found by its name in the records of kinds: those of this package, those of the model's own file, and those that
+the user names. A file can't name code.
 """
 
 import dataclasses
+import inspect
 import json
+from collections.abc import Iterable
+from math import isfinite
 from pathlib import Path
 from types import UnionType
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import equinox as eqx
 import jax
@@ -19,31 +25,58 @@ import safetensors.numpy
 
 from .. import _check
 from .._disk import write_whole
-from ._axial import Axial
-from ._elsa import ELSA, ELSABlock, ELSAPredictor, Repeated
-from ._guess import AbstractGuess, ConstantGuess, GivenGuess, LinearGuess, NoGuess
-from ._linear_transformer import Diag, FreeDiag, Full, GDPlusPlusTransformer
-from ._lsa import LSA
-from ._ltb import LTB, MergedLTB
-from ._softmax import SoftmaxTransformer
+from .._predictor import AbstractPredictor
+from ._kind import Kind, kind_of
+from ._kinds import OURS, VARIABLE, Named, brought_along, named
 
 FORMAT = "descant-model-1"
 DTYPES = ("float32", "float64")
-KINDS: dict[str, type[eqx.Module]] = {
-    kind.__name__: kind
-    for kind in (
-        *(NoGuess, LinearGuess, ConstantGuess, GivenGuess),
-        *(LSA, LTB, MergedLTB),
-        *(Full, Axial, Diag, FreeDiag, GDPlusPlusTransformer),
-        *(ELSA, ELSABlock, Repeated, ELSAPredictor, SoftmaxTransformer),
-    )
-}
-# Kinds that are described by the arguments they are made from, because their parts are not ours.
-MADE_FROM_ARGUMENTS = (SoftmaxTransformer,)
 
 
-def save(model: eqx.Module, path: str | Path) -> None:
+class Entry(NamedTuple):
+    """A class that a file may hold, and the arguments that describe it; None for all its fields."""
+
+    cls: type[eqx.Module]
+    arguments: tuple[str, ...] | None
+
+
+class Table:
+    """The classes that may be in a file, by name."""
+
+    def __init__(self, kinds: Iterable[Kind]):
+        self._entries: dict[str, Entry] = {}
+        self._complete = False
+        self._enter([*OURS, *kinds])
+
+    def get(self, name: str) -> Entry | None:
+        """The class of a name. Installed packages and the environment are asked only where nobody else knows it."""
+        if name not in self._entries and not self._complete:
+            self._complete = True
+            self._enter(brought_along())
+        return self._entries.get(name)
+
+    def names(self) -> str:
+        """All names, for a sentence."""
+        return ", ".join(self._entries)
+
+    def _enter(self, kinds: Iterable[Kind]) -> None:
+        kinds = list(kinds)
+        # Models first: a model may be a part of another one, and its own record says how it is described.
+        models = [Entry(kind.model, kind.arguments) for kind in kinds]
+        for entry in (*models, *(Entry(part, None) for kind in kinds for part in kind.parts)):
+            name = entry.cls.__name__
+            if self._entries.setdefault(name, entry).cls is not entry.cls:
+                raise ValueError(
+                    f"two classes are called {name}, those of {self._entries[name].cls.__module__} and "
+                    f"{entry.cls.__module__}; a file tells classes by their names: give yours another."
+                )
+
+
+def save(model: eqx.Module, path: str | Path, kinds: Iterable[Named] = ()) -> None:
     """Write a model, whole or not at all.
+
+    **Arguments:** `kinds` are records, classes or `module:name` of models of your own whose classes occur in the model;
+    that of the model itself is found beside its class.
 
     >>> import tempfile, jax
     >>> from descant.attention import LSA, load, save
@@ -53,21 +86,40 @@ def save(model: eqx.Module, path: str | Path) -> None:
     >>> bool(eqx.tree_equal(load(path), model))
     True
     """
-    write_whole(Path(path), to_bytes(model))
+    write_whole(Path(path), to_bytes(model, kinds))
 
 
-def to_bytes(model: eqx.Module) -> bytes:
+def to_bytes(model: eqx.Module, kinds: Iterable[Named] = ()) -> bytes:
     """What `save` writes."""
     tensors: dict[str, np.ndarray] = {}
-    description = _describe(model, "", tensors)
+    own = [kind_of(model)] if isinstance(model, AbstractPredictor) else []
+    description = _describe(model, "", tensors, Table([*own, *named(kinds)]))
     # Metadata must be sorted and compact, so that equal models are equal files.
     config = json.dumps({"format": FORMAT, "model": description}, sort_keys=True, separators=(",", ":"))
     return safetensors.numpy.save(tensors, metadata={"descant": config})
 
 
-def load(path: str | Path) -> Any:
-    """Read a model; anything unexpected in the file is a `ValueError` that says what and where."""
-    path = Path(path)
+def check_saving(model: eqx.Module, kinds: Iterable[Named] = ()) -> None:
+    """Raise a `ValueError` if a model can't be saved, or would not be the same when it is loaded again."""
+    kinds = [*kinds, *([type(model)] if isinstance(model, AbstractPredictor) else [])]
+    data = to_bytes(model, kinds)
+    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    again = _from_parts(header["__metadata__"], safetensors.numpy.load(data), Table(named(kinds)))
+    if not eqx.tree_equal(again, model):
+        raise ValueError(
+            f"a {type(model).__name__} is not the same after it was saved and loaded; its constructor should keep what its "
+            "fields hold, or its Kind should name the arguments that it is made from."
+        )
+
+
+def load(path: str | Path, kinds: Iterable[Named] = ()) -> Any:
+    """Read a model; anything unexpected in the file is a `ValueError` that says what and where.
+
+    **Arguments:** `kinds` are records, classes or `module:name` of your own models that the file may hold. Those of
+    installed packages (entry points in the group `descant.kinds`) and of the environment variable DESCANT_KINDS are known
+    too. A file never says what code to run.
+    """
+    path, table = Path(path), Table(named(kinds))
     try:
         with safetensors.safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
@@ -77,12 +129,12 @@ def load(path: str | Path) -> Any:
     except (safetensors.SafetensorError, OSError) as error:
         raise ValueError(f"{path} can't be read as safetensors, it may be cut short or damaged: {error}.") from None
     try:
-        return _from_parts(metadata, tensors)
+        return _from_parts(metadata, tensors, table)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
-def _from_parts(metadata: dict[str, str], tensors: dict[str, np.ndarray]) -> Any:
+def _from_parts(metadata: dict[str, str], tensors: dict[str, np.ndarray], table: Table) -> Any:
     try:
         config = json.loads(metadata["descant"])
     except (KeyError, json.JSONDecodeError):
@@ -90,13 +142,13 @@ def _from_parts(metadata: dict[str, str], tensors: dict[str, np.ndarray]) -> Any
     if not isinstance(config, dict) or config.get("format") != FORMAT:
         raise ValueError(f"the file's format is not {FORMAT!r}; it was saved by another version of Descant.")
     left = dict(tensors)
-    model = _build(config.get("model"), "", left)
+    model = _build(config.get("model"), "", left, table)
     if left:
         raise ValueError(f"the file holds tensors that the model has no place for: {', '.join(sorted(left))}.")
     return model
 
 
-def _describe(value: Any, path: str, tensors: dict[str, np.ndarray]) -> Any:
+def _describe(value: Any, path: str, tensors: dict[str, np.ndarray], table: Table) -> Any:
     """The JSON description of a field; arrays go into `tensors` under their path."""
     if isinstance(value, (jax.Array, np.ndarray)):
         array = np.asarray(value)
@@ -104,45 +156,60 @@ def _describe(value: Any, path: str, tensors: dict[str, np.ndarray]) -> Any:
         tensors[path] = np.array(array, order="C")
         return {"array": list(array.shape), "dtype": array.dtype.name}
     if isinstance(value, tuple):
-        return [_describe(item, _join(path, str(index)), tensors) for index, item in enumerate(value)]
+        return [_describe(item, _join(path, str(index)), tensors, table) for index, item in enumerate(value)]
     if not isinstance(value, eqx.Module):
+        if not (value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and isfinite(value))):
+            raise ValueError(
+                f"{path or 'the model'} is {value!r}, which can't be saved; a file holds arrays, finite numbers, words, "
+                "switches, tuples and modules."
+            )
         return value
     kind = type(value).__name__
-    if KINDS.get(kind) is not type(value):
-        raise ValueError(f"{path or 'the model'} is a {kind}, which can't be saved; known kinds: {', '.join(KINDS)}.")
-    if isinstance(value, MADE_FROM_ARGUMENTS):
-        return _describe_made(value, path, tensors)
-    fields = {
-        f.name: _describe(getattr(value, f.name), _join(path, f.name), tensors) for f in dataclasses.fields(value)
-    }
-    return {"kind": kind, "fields": fields}
+    entry = table.get(kind)
+    if entry is None or entry.cls is not type(value):
+        raise ValueError(
+            f"{path or 'the model'} is a {kind}, which can't be saved because no record lists it; write a Kind beside its "
+            f"class, or list it among the parts of the Kind that uses it. Known: {table.names()}."
+        )
+    if entry.arguments is not None:
+        return {"kind": kind, "fields": _describe_arguments(value, entry.arguments, path, tensors, table)}
+    fields = [field.name for field in dataclasses.fields(value)]
+    described = {name: _describe(getattr(value, name), _join(path, name), tensors, table) for name in fields}
+    return {"kind": kind, "fields": described}
 
 
-def _build(description: Any, path: str, tensors: dict[str, np.ndarray], static_type: Any = None) -> Any:
+def _build(description: Any, path: str, tensors: dict[str, np.ndarray], table: Table, static_type: Any = None) -> Any:
     """The inverse of `_describe`; takes what it uses out of `tensors`."""
     where = path or "the model"
     match description:
         case {"array": shape, "dtype": dtype}:
             return _take(tensors, path, shape, dtype)
         case {"kind": str(kind), "fields": dict(fields)}:
-            if kind not in KINDS:
-                raise ValueError(f"{where} is of the unknown kind {kind!r}; known kinds: {', '.join(KINDS)}.")
-            cls = KINDS[kind]
-            if cls in MADE_FROM_ARGUMENTS:
-                return _build_made(cls, fields, path, tensors)
-            expected = {field.name: field.type for field in dataclasses.fields(cls)}
-            if set(fields) != set(expected):
-                odd = ", ".join(sorted(set(fields) ^ set(expected)))
-                raise ValueError(f"{where} lacks, or has too many, of the fields of {kind}: {odd}.")
-            built = {name: _build(fields[name], _join(path, name), tensors, expected[name]) for name in expected}
-            return _construct(cls, built, where)
+            entry = table.get(kind)
+            if entry is None:
+                raise ValueError(
+                    f"{where} is of the unknown kind {kind!r}; known: {table.names()}. If it is your own, name it: kinds=[...] "
+                    f"in Python, --kinds module:name on the command line, or the environment variable {VARIABLE}."
+                )
+            if entry.arguments is not None:
+                return _build_arguments(entry, fields, path, tensors, table)
+            expected = {field.name: field.type for field in dataclasses.fields(entry.cls)}
+            _same_names(kind, set(fields), set(expected), where)
+            built = {name: _build(fields[name], _join(path, name), tensors, table, expected[name]) for name in expected}
+            return _construct(entry.cls, built, where)
         case list(items):
-            return tuple(_build(item, _join(path, str(index)), tensors) for index, item in enumerate(items))
-        case None | bool() | int() | str():
+            return tuple(_build(item, _join(path, str(index)), tensors, table) for index, item in enumerate(items))
+        case None | bool() | int() | float() | str():
             if static_type is not None and not _fits(description, static_type):
                 raise ValueError(f"{where} is {description!r}, which is not of its type.")
             return description
     raise ValueError(f"{where} has a description that is not understood.")
+
+
+def _same_names(kind: str, given: set[str], expected: set[str], where: str) -> None:
+    if given != expected:
+        odd = ", ".join(sorted(given ^ expected))
+        raise ValueError(f"{where} lacks, or has too many, of the fields of {kind}: {odd}.")
 
 
 def _construct(cls: type[eqx.Module], fields: dict[str, Any], where: str) -> eqx.Module:
@@ -172,47 +239,57 @@ def _take(tensors: dict[str, np.ndarray], path: str, shape: list[int], dtype: st
     return jnp.asarray(array)
 
 
-def _describe_made(model: SoftmaxTransformer, path: str, tensors: dict[str, np.ndarray]) -> dict[str, Any]:
-    dtypes = {leaf.dtype.name for leaf in jax.tree.leaves(eqx.filter(model, eqx.is_array))}
+def _describe_arguments(
+    model: eqx.Module, names: tuple[str, ...], path: str, tensors: dict[str, np.ndarray], table: Table
+) -> dict[str, Any]:
+    """The arguments that a model is made from, and beside them all arrays that are not those of an argument."""
+    fields = {name: _describe(getattr(model, name), _join(path, name), tensors, table) for name in names}
+    dtypes = {leaf.dtype.name for _, leaf in _named_leaves(model)}
     if len(dtypes) != 1:
         raise ValueError(f"{path or 'the model'} mixes dtypes {sorted(dtypes)}; expected one.")
-    fields = {name: getattr(model, name) for name in ("d", "width", "depth", "heads", "mlp", "causal", "positions")}
     fields["dtype"] = dtypes.pop()
-    fields["guess"] = _describe(model.guess, _join(path, "guess"), tensors)
     for name, leaf in _named_leaves(model):
-        if not name.startswith("guess."):
-            tensors[_join(path, name)] = np.asarray(leaf)
-    return {"kind": type(model).__name__, "fields": fields}
+        tensors.setdefault(_join(path, name), np.array(leaf, order="C"))
+    return fields
 
 
-def _build_made(cls: type[eqx.Module], fields: dict[str, Any], path: str, tensors: dict[str, np.ndarray]) -> eqx.Module:
-    arguments = dict(fields)
-    _check.one_of(f"the dtype of {path or 'the model'}", str(arguments.get("dtype")), DTYPES)
-    guess = _build(arguments.pop("guess", None), _join(path, "guess"), tensors)
-    if not isinstance(guess, AbstractGuess):
-        raise ValueError(f"{_join(path, 'guess')} is no guess.")
-    if not isinstance(arguments.get("causal"), bool):
-        raise ValueError(f"{_join(path, 'causal')} is {arguments.get('causal')!r}, which is not of its type.")
+def _build_arguments(
+    entry: Entry, fields: dict[str, Any], path: str, tensors: dict[str, np.ndarray], table: Table
+) -> eqx.Module:
+    """Make the model from its arguments, as an outline without numbers, and put the arrays into their places."""
+    where, names = path or "the model", entry.arguments or ()
+    _same_names(entry.cls.__name__, set(fields), {*names, "dtype"}, where)
+    dtype = str(fields["dtype"])
+    _check.one_of(f"the dtype of {where}", dtype, DTYPES)
+    types = {field.name: field.type for field in dataclasses.fields(entry.cls)}
+    arguments = {name: _build(fields[name], _join(path, name), tensors, table, types.get(name)) for name in names}
+    for name, value in arguments.items():
+        expected = types.get(name)
+        if isinstance(expected, type) and issubclass(expected, eqx.Module) and not isinstance(value, expected):
+            raise ValueError(f"{_join(path, name)} is no {expected.__name__}.")
+    extra = {"dtype": jnp.dtype(dtype), "key": jax.random.key(0)}
+    accepted = inspect.signature(entry.cls).parameters
+    extra = {name: value for name, value in extra.items() if name in accepted}
+    outline = eqx.filter_eval_shape(lambda: _construct(entry.cls, {**arguments, **extra}, where))
+    known = dict(_named_leaves(arguments))
 
-    def skeleton():
-        return _construct(cls, {**arguments, "key": jax.random.key(0)}, path or "the model")
-
-    shape = eqx.filter_eval_shape(skeleton)
-    names = iter([name for name, _ in _named_leaves(shape)])
-
-    def fill(leaf):
+    def fill(leaf_path, leaf):
         if not isinstance(leaf, jax.ShapeDtypeStruct):
             return leaf
-        return _take(tensors, _join(path, next(names)), list(leaf.shape), leaf.dtype.name)
+        name = _path(leaf_path)
+        return known[name] if name in known else _take(tensors, _join(path, name), list(leaf.shape), leaf.dtype.name)
 
-    model = jax.tree.map(fill, shape)
-    return eqx.tree_at(lambda made: made.guess, model, guess)
+    return jax.tree_util.tree_map_with_path(fill, outline)
 
 
 def _named_leaves(model: Any) -> list[tuple[str, Any]]:
     leaves = jax.tree_util.tree_leaves_with_path(model)
     arrays = [(path, leaf) for path, leaf in leaves if isinstance(leaf, (jax.Array, jax.ShapeDtypeStruct))]
-    return [(jax.tree_util.keystr(path, simple=True, separator="."), leaf) for path, leaf in arrays]
+    return [(_path(path), leaf) for path, leaf in arrays]
+
+
+def _path(path: Any) -> str:
+    return jax.tree_util.keystr(path, simple=True, separator=".")
 
 
 def _join(path: str, name: str) -> str:

@@ -1,16 +1,22 @@
 """A small standard transformer with softmax attention: the non-linear comparison."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
 from .._predictor import AbstractPredictor
-from ..tasks import Prompt
-from ._guess import AbstractGuess, NoGuess
+from ..tasks import AbstractTask, Prompt
+from ._guess import GUESSES, AbstractGuess, NoGuess
+from ._kind import Kind
 
 MLPS = ("none", "relu", "gelu")
+# Width of the residual stream of transformers that are made by name.
+WIDTH = 64
 _ACTIVATIONS = {"relu": jax.nn.relu, "gelu": jax.nn.gelu}
 
 
@@ -117,3 +123,35 @@ class SoftmaxTransformer(AbstractPredictor):
         for block in self.blocks:
             z = block(z, self.causal)
         return self.readout(self.final_norm(z[-1]))
+
+
+def _make(
+    task: AbstractTask,
+    *,
+    layers: int = 2,
+    heads: int = 4,
+    mlp: str = "none",
+    causal: bool = False,
+    key: PRNGKeyArray,
+) -> SoftmaxTransformer:
+    return SoftmaxTransformer(task.d, WIDTH, layers, heads, key=key, mlp=mlp, causal=causal)
+
+
+def _torch(model: SoftmaxTransformer, d: int | None) -> Any:
+    del d
+    from ._torch import _modules  # noqa: PLC0415
+
+    arrays = jax.tree.map(np.asarray, eqx.filter(model, eqx.is_array))
+    return _modules.Softmax(arrays, model, _modules.Guess.of(model.guess))
+
+
+KIND = Kind(
+    name="softmax",
+    sentence="small standard transformer with softmax attention",
+    model=SoftmaxTransformer,
+    parts=GUESSES,
+    make=_make,
+    # Its parts are Equinox's.
+    arguments=("d", "width", "depth", "heads", "mlp", "causal", "positions", "guess"),
+    torch=_torch,
+)

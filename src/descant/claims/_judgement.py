@@ -2,7 +2,6 @@
 
 import hashlib
 import inspect
-import json
 import shutil
 import time
 import traceback
@@ -11,10 +10,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from .. import _kept
 from .._checks import Check, Verdict
 from .._code import code_digest
-from .._disk import write_whole
-from .._plain import page, restored
 from ..figures import Axis, Figure, HeatMap, Level, Panel, Series
 from ..runs import environment
 from ._claim import Claim
@@ -41,8 +39,8 @@ class Judgement:
 def judgement_path(root: Path, claim: Claim, budget: str, seed: int) -> Path:
     """Where a judgement lives: another budget, seed or version of the code is another place."""
     # Pages, pictures and commands may change without an experiment being another one.
-    asked = json.dumps([claim.id, budget, seed, code_digest(without=("cli", "figures", "report")), _own_code(claim)])
-    return root / "evidence" / claim.id / hashlib.sha256(asked.encode()).hexdigest()[:16] / NAME
+    code = code_digest(without=("cli", "figures", "report")), _own_code(claim)
+    return root / "evidence" / claim.id / _kept.digest(claim.id, budget, seed, *code) / NAME
 
 
 def _own_code(claim: Claim) -> str:
@@ -84,14 +82,14 @@ def judge(
     verdict: Verdict = "undecided" if evidence is None else evidence.verdict
     result = Judgement(claim.id, budget, seed, verdict, seconds, evidence, failure, environment())
     if evidence is not None:
-        write_whole(path, page(claim.id, asdict(result)))
+        _kept.write(path, asdict(result))
         shutil.rmtree(path.parent / "parts", ignore_errors=True)
     return result
 
 
 def load(path: Path) -> Judgement:
     """Read a judgement from disk."""
-    raw = restored(json.loads(path.read_text()))
+    raw = _kept.read(path)
     evidence = raw.pop("evidence")
     return Judgement(**raw, evidence=None if evidence is None else _evidence(evidence))
 

@@ -1,6 +1,5 @@
 """What an experiment is given: a budget, keys, a place to keep finished parts, and someone to tell how far it is."""
 
-import json
 import time
 import zlib
 from collections.abc import Callable
@@ -11,8 +10,7 @@ from typing import Any, TypeVar
 import jax
 from jaxtyping import PRNGKeyArray
 
-from .._disk import write_whole
-from .._plain import page, restored
+from .. import _kept
 from ..runs import Run, Store
 
 BUDGETS = ("quick", "full")
@@ -54,15 +52,12 @@ class Lab:
 
         Always as it is read from disk, so that a first run and a continued one go on with the same values.
         """
+        began = time.monotonic()
         path = self.folder / "parts" / f"{name}.json"
         if path.exists():
-            part = restored(json.loads(path.read_text()))
-            self.found.append(part["seconds"])
-            return part["value"]
-        started = time.monotonic()
-        value = compute()
-        write_whole(path, page(name, {"seconds": time.monotonic() - started, "value": value}))
-        return restored(json.loads(path.read_text()))["value"]
+            self.found.append(_kept.read(path)["seconds"])
+        part = _kept.kept(path, lambda: {"value": compute(), "seconds": time.monotonic() - began})
+        return part["value"]
 
     def finished_run(self, config: dict[str, Any], train: Callable[[Run], Any]) -> Run:
         """The run of a config in the store that all claims share: found, or trained here.

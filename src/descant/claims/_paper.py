@@ -87,7 +87,8 @@ PAPERS = {
         Paper(
             "ltb",
             "LTB",
-            "In-Context Learning of a Linear Transformer Block: Benefits of the MLP Component and One-Step GD Initialization",
+            "In-Context Learning of a Linear Transformer Block: "
+            "Benefits of the MLP Component and One-Step GD Initialization",
             "Ruiqi Zhang, Jingfeng Wu, Peter L. Bartlett",
             2024,
             "2402.14951",
@@ -111,7 +112,8 @@ def known(paper: Paper | str) -> Paper:
     if isinstance(paper, str):
         if paper not in PAPERS:
             raise ValueError(
-                f"paper is {paper!r}; expected one of: {', '.join(PAPERS)}; or a Paper(...), for one that is not among them."
+                f"paper is {paper!r}; expected one of: {', '.join(PAPERS)}; or a Paper(...), for one "
+                "that is not among them."
             )
         return PAPERS[paper]
     if PAPERS.setdefault(paper.id, paper) != paper:

@@ -11,6 +11,7 @@ from .. import __version__
 from ._claims import claims, reproduce
 from ._crosscheck import crosscheck
 from ._llm import app as llm
+from ._models import models
 from ._programs import compile_command, programs_command, run_command
 from ._risk import risk
 from ._runs import app as runs
@@ -28,6 +29,7 @@ app.command(risk)
 app.command(reproduce)
 app.command(claims)
 app.command(crosscheck)
+app.command(models)
 app.command(train)
 app.command(evaluate, name="eval")
 app.command(runs)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..crosscheck import Row
+    from ..crosscheck import RiskRow
 
 # Of about a hundred independent z-scores, one beyond 4 comes up by chance once in 150 runs; draws are seeded.
 Z_LIMIT = 4.0
@@ -36,7 +36,7 @@ def crosscheck(*, out: Path = Path("results/crosscheck"), samples: int = 120_000
     from ..figures.static import png
 
     console = Console()
-    rows: list[Row] = []
+    rows: list[RiskRow] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         bar = progress.add_task("figure", total=len(four_tasks()) + 1)
@@ -54,17 +54,17 @@ def crosscheck(*, out: Path = Path("results/crosscheck"), samples: int = 120_000
     return 0 if worst <= Z_LIMIT else 1
 
 
-def _as_csv(rows: "list[Row]") -> str:
-    from ..crosscheck import Row
+def _as_csv(rows: "list[RiskRow]") -> str:
+    from ..crosscheck import RiskRow
 
     text = io.StringIO()
-    writer = csv.DictWriter(text, [field.name for field in fields(Row)], lineterminator="\n")
+    writer = csv.DictWriter(text, [field.name for field in fields(RiskRow)], lineterminator="\n")
     writer.writeheader()
     writer.writerows(asdict(row) for row in rows)
     return text.getvalue()
 
 
-def _print_table(console, label: str, rows: "list[Row]") -> None:
+def _print_table(console, label: str, rows: "list[RiskRow]") -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 

@@ -12,10 +12,10 @@ from rich.table import Table
 
 @dataclass(frozen=True)
 class References:
-    """Risks to compare with; the exact optimum of the class where theory knows it."""
+    """Risks to compare with, where they are known; the optimum is the exact one of the class."""
 
-    bayes: float
-    oracle: float
+    bayes: float | None
+    oracle: float | None
     optimum: float | None
 
 
@@ -76,7 +76,7 @@ class Display:
                 self._rows += 1
                 rate = f"{self._rows / since:.2g} {'steps' if 'level' in row else 'starts'}/s"
             else:
-                rate = f"{(row['step'] - self._rows) / since:.0f} steps/s"
+                rate = f"{(row.get('step', 0) - self._rows) / since:.0f} steps/s"
             yield "rate", f"{rate}, about {left:.0f} s left"
         yield "elapsed", f"{now - self._began:.0f} s"
 
@@ -87,15 +87,18 @@ def where(row: dict[str, Any]) -> str:
         return f"{row['level']}, {row['phase']}, step {row['step']}, {row['contexts']} contexts, {row['starts']} starts"
     if "start" in row:
         return f"start {row['start']}, {row['iterations']} iterations"
-    return f"step {row['step']}"
+    return f"step {row['step']}" if "step" in row else f"{row['progress']:.0%}"
 
 
 def losses(row: dict[str, Any], objective: str, references: References) -> Iterator[tuple[str, str]]:
     """The loss, and what it means: the risk over that of Bayes, and over the least that the class can have."""
     loss = row.get("best", row["loss"])
-    # The posterior objective is the risk less Bayes', the adjusted one the risk less the oracle's.
-    risk = loss + {"posterior": references.bayes, "adjusted": references.oracle}.get(objective, 0.0)
     yield "loss", f"{loss:.6g} ({objective})"
-    yield "over Bayes", f"{risk - references.bayes:.4g}"
+    # The posterior objective is the risk less Bayes', the adjusted one the risk less the oracle's.
+    less = {"posterior": references.bayes, "adjusted": references.oracle}.get(objective, 0.0)
+    if less is None:
+        return
+    if references.bayes is not None:
+        yield "over Bayes", f"{loss + less - references.bayes:.4g}"
     if references.optimum is not None:
-        yield "over the exact optimum", f"{risk - references.optimum:.3g} ({references.optimum:.6g})"
+        yield "over the exact optimum", f"{loss + less - references.optimum:.3g} ({references.optimum:.6g})"

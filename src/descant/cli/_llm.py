@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 from .._plain import line
 
 if TYPE_CHECKING:
-    from ..llm import Judged, Results, Row
+    from ..llm import GuessRow, Judged, Results
 
 app = App(name="llm", help="Language models with an initial guess in the prompt (the extra `llm`).")
 
@@ -176,7 +176,7 @@ def _progress(console: Any):
         yield show
 
 
-def _print(results: "Results", rows: "list[Row]", verdicts: "list[Judged]", name: str) -> None:
+def _print(results: "Results", rows: "list[GuessRow]", verdicts: "list[Judged]", name: str) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table

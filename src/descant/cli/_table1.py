@@ -2,23 +2,21 @@
 
 import time
 from dataclasses import asdict
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from .._plain import line
 
 if TYPE_CHECKING:
-    from ..claims.linear_transformer import Entry
+    from ..claims.linear_transformer import Cell
 
-# The deepest FULL network that is trained here.
-FULL_LAYERS = 4
+MOST_LAYERS = 7
 VERDICTS = {
     "better": "[green]better[/green]",
     "equal": "equal",
-    "bound": "[yellow]at the bound[/yellow]",
+    "bound": "[yellow]bound[/yellow]",
     "worse": "[red]worse[/red]",
 }
 
@@ -28,94 +26,79 @@ def table1(
     noise: str | None = None,
     layers: int | None = None,
     quick: Annotated[bool, Parameter(negative="")] = False,
-    out: Path = Path("results/table1"),
+    out: Path = Path("report"),
     seed: int = 0,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
-    """Train GD++, DIAG and FULL networks on the paper's noise laws; print their adjusted half-MSE beside the paper's.
+    """Print the adjusted half-MSE of GD++, DIAG and FULL networks on the paper's noise laws beside the paper's.
 
-    Each law is a run of its own under the folder: interrupted work goes on, finished work is found.
+    The networks are those of `descant reproduce` in the same folder, with the full budget; those that are not there yet
+    are trained. Interrupted work goes on, finished work is found.
 
     Parameters
     ----------
     noise
-        One law only: 0, uniform:1, uniform:3, uniform:5, uniform:7 or 1,3.
+        One law only: 0, uniform:1, ..., uniform:7, 1,3 or 1,3,5.
     layers
-        The deepest network (5; FULL has at most 4).
+        The deepest network; as deep as the budget has it by default, at most 7.
     quick
-        Without FULL, which is trained on uniform:5 and 1,3: 20 minutes on two cores instead of 30.
+        The quick budget, without FULL: minutes instead of hours.
     out
-        Folder of the runs.
+        Folder of the report.
     seed
         Seed of pools, starts and measurements.
     json
-        Print the entries as a JSON list.
+        Print the cells as a JSON list.
     """
     from rich.console import Console
 
-    from ..claims.linear_transformer import FULL_LAWS, LAWS, table_1
+    from ..claims import Lab
+    from ..claims.linear_transformer import FULL_LAWS, LAWS, PRINTED_LAWS, table_1
 
-    if noise is not None and noise not in LAWS:
-        raise ValueError(f"noise is {noise!r}; expected one of: {', '.join(LAWS)}.")
-    depth = 5 if layers is None else layers
-    if not 1 <= depth <= 5:
-        raise ValueError(f"layers is {depth}; expected 1 to 5, which the paper's table has.")
+    if noise is not None and noise not in PRINTED_LAWS:
+        raise ValueError(f"noise is {noise!r}; expected one of: {' or '.join(PRINTED_LAWS)}.")
+    if layers is not None and not 1 <= layers <= MOST_LAYERS:
+        raise ValueError(f"layers is {layers}; expected 1 to {MOST_LAYERS}, which the paper's table has.")
     laws = LAWS if noise is None else (noise,)
-    full_laws = () if quick else tuple(law for law in laws if law in FULL_LAWS)
+    full_laws = () if quick else FULL_LAWS if noise is None else laws
     console = Console(stderr=True)
     began = time.monotonic()
-    entries: list[Entry] = []
     with console.status("drawing contexts") as status:
 
-        def show(rows: list[dict[str, Any]]) -> None:
-            row = rows[-1]
-            status.update(
-                f"run {len(done) + 1} of {len(laws) + len(full_laws)}: {row['level']} layers, {row['phase']} step "
-                f"{row['step']}, excess over Bayes {row['loss']:.4g}, {time.monotonic() - began:.0f} s"
-            )
+        def tell(words: str, share: float | None) -> None:
+            done = "" if share is None else f", {share:.0%}"
+            status.update(f"{words}{done}; {time.monotonic() - began:.0f} s")
 
-        done: list[str] = []
-        for found in chain(
-            table_1(out, laws, layers=depth, seed=seed, on_rows=show),
-            table_1(out, full_laws, layers=min(depth, FULL_LAYERS), full=True, seed=seed, on_rows=show),
-        ):
-            # The networks on the way to FULL are in the table already.
-            entries += [entry for entry in found if entry.model == "full" or len(done) < len(laws)]
-            done.append(found[0].law)
+        lab = Lab(out / "table1", out / "runs", "quick" if quick else "full", seed, tell)
+        found = [cell for cells in table_1(lab, laws, full_laws, layers) for cell in cells]
     if json:
-        print(line("entries", [{**asdict(entry), "verdict": entry.verdict} for entry in entries]))
+        print(line("cells", [{**asdict(cell), "verdict": cell.verdict} for cell in found]))
         return
-    _print(entries, time.monotonic() - began)
+    _print(found, time.monotonic() - began)
 
 
-def _print(entries: "list[Entry]", seconds: float) -> None:
+def _print(found: "list[Cell]", seconds: float) -> None:
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title="Adjusted half-MSE, d = 10, n = 20 (Vladymyrov et al. 2024, Table 1)", title_justify="left")
+    # Narrow enough for a terminal of 80 columns.
+    title = "Adjusted half-MSE, d = 10, n = 20 (Vladymyrov et al. 2024, Table 1)"
+    table = Table(title=title, title_justify="left", caption_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.caption = (
-        "ours: over contexts on which the network does not explode, with standard error. ratio: ours / paper's. "
-        "exploding: the share of the others, on which it errs by more than ten times what predicting zero costs; mean: "
-        "over all contexts. At the bound: the paper's number lies below the best constant ridge, which no GD++ can "
-        "beat; ours is at it."
+        "L: layers. ours: over contexts on which the network does not explode, with standard error. exploding: the "
+        "share of the others, on which it errs by more than ten times what predicting zero costs; mean: over all "
+        "contexts. bound: the paper's number lies below the best constant ridge, which no GD++ can beat; ours is at it."
     )
     for column in ("noise", "model"):
-        table.add_column(column)
-    for column in ("layers", "ours", "±", "paper", "ratio", "const ridge", "exploding", "mean"):
-        table.add_column(column, justify="right")
-    table.add_column("verdict")
-    for index, entry in enumerate(entries):
-        numbers = (
-            entry.ordinary,
-            entry.ordinary_error,
-            entry.paper,
-            entry.ordinary / entry.paper,
-            entry.const_ridge,
-            entry.exploding,
-            entry.value,
-        )
-        last = index + 1 == len(entries) or entries[index + 1].law != entry.law
-        cells = (f"{number:.3g}" for number in numbers)
-        table.add_row(entry.law, entry.model, str(entry.layers), *cells, VERDICTS[entry.verdict], end_section=last)
+        table.add_column(column, no_wrap=True)
+    for column in ("L", "ours", "±", "paper", "const\nridge", "exploding", "mean"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for index, cell in enumerate(found):
+        ours = cell.ordinary, cell.ordinary_error
+        texts = (f"{number:.3g}" for number in (*ours, cell.paper, cell.const_ridge, cell.exploding, cell.value))
+        last = index + 1 == len(found) or found[index + 1].law != cell.law
+        table.add_row(cell.law, cell.model, str(cell.layers), *texts, VERDICTS[cell.verdict], end_section=last)
     Console().print(table)
     Console().print(f"{seconds:.0f} s", style="dim")

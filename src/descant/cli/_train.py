@@ -1,53 +1,31 @@
 """`descant train` and `descant eval`: train a model into a run on disk, and measure a run."""
 
+import sys
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import Parameter
 
-from .._plain import line
+from .._plain import flat, line
+from ._config import ModelFlags, SolverFlags, TrainConfig
 from ._task import TaskFlags
 
 if TYPE_CHECKING:
+    from ..attention import Kind
     from ..measure import Risk
     from ..runs import Run, Store
-    from ..tasks import LinearRegression
-    from ..training import Trainer
+    from ..tasks import AbstractTask
+    from ..training import Choice, Trainer
     from ._display import References
 
-
-@dataclass(frozen=True, kw_only=True)
-class TrainFlags:
-    """How to train."""
-
-    layers: int | None = None
-    "Layers of gd++, diag, free-diag, axial, full (1 if left out), elsa and softmax (2)."
-    heads: int | None = None
-    "Heads of lsa, yq-lsa, diag, axial, full, elsa (1 if left out) and softmax (4)."
-    tied: Annotated[bool, Parameter(negative="")] = False
-    "Give all layers the same weights."
-    query_masked: Annotated[bool, Parameter(negative="--query-attends")] = True
-    "Whether the query's own token is left out of the keys and values (lsa, yq-lsa)."
-    mlp: str | None = None
-    "What follows attention in softmax: relu, gelu, or none (if left out)."
-    causal: Annotated[bool, Parameter(negative="")] = False
-    "Let tokens of softmax attend to earlier ones only."
-    objective: str = "auto"
-    "query (the papers' own), weights, posterior, adjusted, or auto: all have the same minimiser."
-    solver: str = "auto"
-    "population (exact risk of one layer), lm (least squares on a pool), adam, or auto."
-    steps: int | None = None
-    "Steps of adam (5000), or refining steps of lm (100)."
-    batch: int | None = None
-    "Fresh contexts per step of adam (2048)."
-    lr: float | None = None
-    "Step size of adam (0.001)."
-    seeds: int = 1
-    "Members trained at once by adam; starts of the other solvers beside those they have anyway."
-    seed: int = 0
-    "Seed of everything."
+T = TypeVar("T")
+# The optimum of a class takes long in more dimensions than these.
+MOST_DIMENSIONS = 12
+# Draws of the noise level that tell how large it gets.
+DRAWN_LEVELS = 256
 
 
 def train(
@@ -55,7 +33,11 @@ def train(
     /,
     *,
     task: Annotated[TaskFlags, Parameter(name="*")],
-    how: Annotated[TrainFlags, Parameter(name="*")] = TrainFlags(),  # noqa: B008
+    options: Annotated[ModelFlags, Parameter(name="*")] = ModelFlags(),  # noqa: B008
+    solver: str = "auto",
+    objective: str = "auto",
+    settings: Annotated[SolverFlags, Parameter(name="*")] = SolverFlags(),  # noqa: B008
+    seed: int = 0,
     samples: int = 65_536,
     out: Path | None = None,
     resume: bool = True,
@@ -66,8 +48,13 @@ def train(
     Parameters
     ----------
     model
-        lsa, yq-lsa, ltb, gd++, diag, free-diag (diag with free omegas), axial (diag but for one input), full, elsa or
-        softmax.
+        A kind of model, such as lsa, diag or softmax (`descant models` lists all), or one of your own as module:name.
+    solver
+        population (exact risk of one layer), lm (least squares on a pool), adam, auto, or your own as module:name.
+    objective
+        query (the papers' own), weights, posterior, adjusted, or auto: all have the same minimiser.
+    seed
+        Seed of everything.
     samples
         Fresh contexts on which the trained model is measured.
     out
@@ -80,34 +67,59 @@ def train(
     import jax
 
     from .. import _check
+    from ..attention import KINDS, check_saving
     from ..runs import Store
-    from ..training import choose, make_model, make_trainer
+    from ..training import choose, make_trainer
 
     # Whatever can be refused is refused before anything is on disk.
     _check.size("samples", samples, least=2)
-    _check.size("seeds", how.seeds)
-    built = task.build()
-    key = jax.random.key(how.seed)
-    sizes = {"layers": how.layers, "heads": how.heads, "tied": how.tied, "query_masked": how.query_masked}
-    sizes |= {"mlp": how.mlp, "causal": how.causal}
-    start = make_model(model, built, **sizes, key=jax.random.fold_in(key, 0))
-    choice = choose(start, built, how.solver, how.objective)
+    _check.size("seeds", settings.seeds)
+    config = TrainConfig(
+        model=model,
+        options=options,
+        task=task,
+        solver=solver,
+        objective=objective,
+        settings=settings,
+        seed=seed,
+        samples=samples,
+    )
+    built, kind, key = task.build(), KINDS.get(model), jax.random.key(seed)
+    start = kind.made(built, key=jax.random.fold_in(key, 0), **vars(options))
+    check_saving(start)
+    choice = choose(start, built, solver, objective)
     members = start
-    if choice.solver == "adam" and how.seeds > 1:
-        others = [make_model(model, built, **sizes, key=jax.random.fold_in(key, 100 + i)) for i in range(1, how.seeds)]
-        members = [start, *others]
-    trainer = make_trainer(members, built, choice, key=jax.random.fold_in(key, 1), **_settings(choice.solver, how))
-    config = {"model": model, "task": asdict(task), "how": asdict(how), "samples": samples, "choice": asdict(choice)}
-    store = Store()
+    if choice.record.many and settings.seeds > 1:
+        keys = [jax.random.fold_in(key, 100 + index) for index in range(1, settings.seeds)]
+        members = [start, *(kind.made(built, key=each, **vars(options)) for each in keys)]
+    given = _settings(choice, settings)
+    trainer = make_trainer(members, built, choice, key=jax.random.fold_in(key, 1), **given)
+    store = Store(code=_code(config))
     if not resume:
-        _forget(store, config, out)
-    run = store.open(config, out)
+        _forget(store, config.to_json(), out)
+    run = store.open(config.to_json(), out)
     if run.finished:
         _say(json, f"found the finished run {run.folder}")
     else:
         _say(json, f"{choice.solver} on the {choice.objective} objective: {choice.reason}")
-        _train(run, trainer, built, choice, samples, jax.random.fold_in(key, 2), quiet=json)
+        references = partial(_references, kind, config, built)
+        _train(run, trainer, built, choice, references, samples, jax.random.fold_in(key, 2), quiet=json)
     _show(run, json)
+
+
+def _code(config: TrainConfig) -> str | None:
+    """The version of the code where the config names a user's modules: this package's and theirs; else None."""
+    import hashlib
+
+    from ..runs import Store
+
+    texts = [value for value in flat(config.to_json(), ".").values() if isinstance(value, str) and ":" in value]
+    files = [getattr(sys.modules.get(text.partition(":")[0]), "__file__", None) for text in texts]
+    sources = [Path(file).read_bytes() for file in dict.fromkeys(files) if file is not None]
+    if not sources:
+        return None
+    ours = Store().code
+    return hashlib.sha256(b"\0".join([ours.encode(), *sources])).hexdigest()[: len(ours)]
 
 
 def _forget(store: "Store", config: dict[str, Any], out: Path | None) -> None:
@@ -120,68 +132,73 @@ def _forget(store: "Store", config: dict[str, Any], out: Path | None) -> None:
 
 
 def _train(
-    run: "Run", trainer: "Trainer", task: "LinearRegression", choice: Any, samples: int, key: Any, quiet: bool
+    run: "Run",
+    trainer: "Trainer",
+    task: "AbstractTask",
+    choice: "Choice",
+    references: Callable[[], "References"],
+    samples: int,
+    key: Any,
+    quiet: bool,
 ) -> None:
     from ..runs import drive
+    from ..training import stop_reason
     from ._display import Display
 
     began = time.monotonic()
-    with Display(choice, lambda: _references(run.config, task), quiet) as display:
+    with Display(choice, references, quiet) as display:
         state = drive(trainer, run, on_rows=display.show)
     found = trainer.model(state)
-    run.finish(found, _measure(found, task, samples, key))
+    how = {"solver": choice.solver, "objective": choice.objective, "stopped": stop_reason(state)}
+    run.finish(found, {**_measure(found, task, samples, key), **how})
     _say(quiet, f"trained in {time.monotonic() - began:.1f} s; the run is {run.folder}")
 
 
-def _settings(solver: str, how: TrainFlags) -> dict[str, Any]:
-    """The flags that the solver understands; one that it doesn't is an error, not silence."""
-    given = {"steps": how.steps, "batch": how.batch, "lr": how.lr}
-    given = {name: value for name, value in given.items() if value is not None}
-    if solver == "adam":
-        return given
-    renamed = {"lm": {"steps": "refine_steps"}, "population": {}}[solver]
-    for name in given:
-        if name not in renamed:
-            raise ValueError(f"--{name} means nothing to the solver {solver}; leave it out, or use --solver adam.")
-    settings = {renamed[name]: value for name, value in given.items()}
-    if how.seeds > 1:
-        from ..training import RANDOM_STARTS
+def _settings(choice: "Choice", flags: SolverFlags) -> dict[str, Any]:
+    """The settings of the trainer; a flag that its solver doesn't take is an error, not silence."""
+    from ..training import RANDOM_STARTS
 
-        settings["random_starts"] = RANDOM_STARTS + how.seeds - 1
-    return settings
+    # Members are models of their own; to the other solvers they are further starts.
+    more = None if flags.seeds == 1 or choice.record.many else RANDOM_STARTS + flags.seeds - 1
+    return choice.record.settings(steps=flags.steps, batch=flags.batch, lr=flags.lr, seeds=more)
 
 
-def _references(config: dict[str, Any], task: "LinearRegression") -> "References":
+def _references(kind: "Kind", config: TrainConfig, task: "AbstractTask") -> "References":
     from ..measure import best, risk
     from ._display import References
 
-    bayes, oracle = (risk(best(name, task), task, samples=16_384).value for name in ("bayes", "ridge"))
-    return References(bayes, oracle, _known_optimum(config, task))
+    def known(name: str) -> float | None:
+        return _unless_unknown(lambda: risk(best(name, task), task, samples=16_384).value)
+
+    return References(known("bayes"), known("ridge"), _known_optimum(kind, config, task))
 
 
-def _known_optimum(config: dict[str, Any], task: "LinearRegression") -> float | None:
-    """The least risk of the class, where theory knows it."""
+def _unless_unknown(ask: Callable[[], T]) -> T | None:
     from .._unknown import Unknown
-    from ..measure import best, exact_risk
 
-    name, how = config["model"], config["how"]
-    if name not in ("lsa", "yq-lsa", "ltb") or task.d > 12:
-        return None
-    if name == "lsa" and how["heads"] not in (None, 1):
-        predictor = best("multi-head-lsa", task, heads=how["heads"], query_masked=how["query_masked"])
-    else:
-        predictor = best(name, task, query_masked=how["query_masked"] or name == "yq-lsa")
     try:
-        return exact_risk(predictor, task)
+        return ask()
     except Unknown:
         return None
 
 
-def _measure(model: Any, task: "LinearRegression", samples: int, key: Any) -> dict[str, Any]:
+def _known_optimum(kind: "Kind", config: TrainConfig, task: "AbstractTask") -> float | None:
+    """The least risk of the class, where theory knows it."""
+    from ..measure import best, exact_risk
+
+    arguments = None if kind.optimum is None else kind.optimum(**kind.chosen(**vars(config.options)))
+    if arguments is None or task.d > MOST_DIMENSIONS:
+        return None
+    return _unless_unknown(lambda: exact_risk(best(task=task, **arguments), task))
+
+
+def _measure(model: Any, task: "AbstractTask", samples: int, key: Any) -> dict[str, Any]:
     from ..measure import best, risk
 
     found = risk(model, task, samples=samples, key=key)
-    bayes = risk(best("bayes", task), task, samples=min(samples, 16_384), key=key)
+    bayes = _unless_unknown(lambda: risk(best("bayes", task), task, samples=min(samples, 16_384), key=key))
+    if bayes is None:
+        return {**_as_dict(found), "bayes": None, "bayes_standard_error": None}
     return {**_as_dict(found), "bayes": bayes.value, "bayes_standard_error": bayes.standard_error}
 
 
@@ -204,10 +221,14 @@ def _show(run: "Run", json: bool) -> None:
 
     error = "exact" if result["standard_error"] == 0 else f"± {result['standard_error']:.2g}"
     Console().print(
-        f"[bold]{run.config['model']}[/bold]: risk {result['risk']:.6g} {error}, adjusted {result['adjusted']:.6g}, "
-        f"Bayes {result['bayes']:.6g}",
+        f"[bold]{run.config['model']}[/bold]: risk {result['risk']:.6g} {error}, "
+        f"adjusted {_number(result['adjusted'])}, Bayes {_number(result['bayes'])}\nstopped: {result['stopped']}",
         highlight=False,
     )
+
+
+def _number(value: float | None, digits: int = 6) -> str:
+    return "unknown" if value is None else f"{value:.{digits}g}"
 
 
 def _say(quiet: bool, sentence: str) -> None:
@@ -224,6 +245,7 @@ def evaluate(
     samples: int = 65_536,
     levels: int = 6,
     seed: int = 1,
+    kinds: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
     """Measure a finished run on fresh contexts: in distribution, and at fixed noise levels.
@@ -238,6 +260,8 @@ def evaluate(
         How many noise levels, from 0 to one beyond the largest the model was trained on.
     seed
         Seed of the fresh contexts.
+    kinds
+        Models of your own that the run's file may hold, as module:name; a file can't name code by itself.
     json
         Print one JSON object with risk, standard_error and adjusted, and the same for each noise level.
     """
@@ -251,50 +275,58 @@ def evaluate(
     _check.size("levels", levels, least=2)
     # A folder, or the name of a run in the store.
     stored = Run(run) if (run / "config.json").exists() else Store().get(str(run))
-    if "task" not in stored.config or "how" not in stored.config:
-        raise ValueError(f"the run {run} was not made by descant train; its folder holds what there is to know of it.")
+    try:
+        config = TrainConfig.from_json(stored.config)
+    except ValueError as error:
+        raise ValueError(f"the run {run} was not made by descant train, or by another version of it: {error}") from None
     if not stored.finished:
         raise ValueError(
             f"the run {run} is not finished; run the same train command again, it goes on where it stopped."
         )
-    flags = TaskFlags(**stored.config["task"])
-    task, model, key = flags.build(), stored.model(), jax.random.key(seed)
+    flags, key = config.task, jax.random.key(seed)
+    task, model = flags.build(), _model(stored, config, kinds)
     found = measure(model, task, samples=samples, key=key)
     rows = [
-        {"sigma": sigma, **_as_dict(measure(model, _at_level(flags, sigma), samples=samples, key=key))}
-        for sigma in _levels(task, levels)
+        {"sigma": sigma, **_as_dict(measure(model, at_level, samples=samples, key=key))}
+        for sigma, at_level in _levels(task, levels)
     ]
     if json:
-        print(line("result", {"run": str(run), "model": stored.config["model"], **_as_dict(found), "levels": rows}))
+        print(line("result", {"run": str(run), "model": config.model, **_as_dict(found), "levels": rows}))
         return
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=f"{stored.config['model']} trained on {flags.in_words()}", title_justify="left")
+    table = Table(title=f"{config.model} trained on {flags.in_words()}", title_justify="left")
     for column in ("noise", "risk", "±", "adjusted", "±"):
         table.add_column(column, justify="right")
     for name, row in [(flags.noise, _as_dict(found)), *((f"{row['sigma']:.3g}", row) for row in rows)]:
         numbers = (row["risk"], row["standard_error"], row["adjusted"], row["adjusted_standard_error"])
-        table.add_row(name, *(f"{number:.5g}" for number in numbers), end_section=name == flags.noise)
+        table.add_row(name, *(_number(number, 5) for number in numbers), end_section=name == flags.noise)
     Console().print(table)
 
 
-def _at_level(flags: TaskFlags, sigma: float) -> "LinearRegression":
-    from dataclasses import replace
+def _model(stored: "Run", config: TrainConfig, kinds: tuple[str, ...]) -> Any:
+    try:
+        return stored.model(kinds)
+    except ValueError as error:
+        if ":" in config.model and not kinds:
+            raise ValueError(f"{error} The model of this run is {config.model}: add --kinds {config.model}.") from None
+        raise
 
-    return replace(flags, noise=repr(sigma)).build()
 
+def _levels(task: "AbstractTask", count: int) -> "list[tuple[float, AbstractTask]]":
+    """The task at fixed noise levels, from 0 to one beyond the largest that it draws; none if it has no noise level."""
+    import equinox as eqx
+    import jax
 
-def _levels(task: "LinearRegression", count: int) -> list[float]:
-    from ..tasks import CategoricalNoise, FixedNoise, UniformNoise
+    from ..tasks import FixedNoise, Unknown
 
-    match task.noise:
-        case UniformNoise(high=high):
-            top = float(high)
-        case CategoricalNoise(sigmas=sigmas):
-            top = float(sigmas.max())
-        case FixedNoise(sigma=sigma):
-            top = float(sigma)
-        case _:
-            top = 0.0
-    return [(top + 1) * index / (count - 1) for index in range(count)]
+    try:
+        regression = task.regression()
+    except Unknown:
+        return []
+    drawn = jax.vmap(lambda key: regression.noise.sample(key=key))(jax.random.split(jax.random.key(0), DRAWN_LEVELS))
+    # Rounded up to two digits: the largest of many draws from U(0, 5) is 4.99.
+    top = float(f"{float(drawn.max()):.1e}")
+    levels = [(top + 1) * index / (count - 1) for index in range(count)]
+    return [(level, eqx.tree_at(lambda task: task.noise, regression, FixedNoise(level))) for level in levels]

@@ -2,4 +2,4 @@
 
 from .. import _precision as _precision
 from ._heads import heads_figure as heads_figure
-from ._risks import Row as Row, four_tasks as four_tasks, largest_z as largest_z, measure_all as measure_all
+from ._risks import RiskRow as RiskRow, four_tasks as four_tasks, largest_z as largest_z, measure_all as measure_all

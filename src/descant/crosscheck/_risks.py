@@ -1,7 +1,5 @@
 """Every name's risk on four tasks, three ways: exact, over moments, over tokens."""
 
-import hashlib
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -10,8 +8,8 @@ from pathlib import Path
 import equinox as eqx
 import jax
 
+from .. import _kept
 from .._code import code_digest
-from .._disk import write_whole
 from .._unknown import Unknown
 from ..measure import ESTIMATORS, Risk, best, exact_risk, moment_risks, token_risks
 from ..tasks import (
@@ -43,7 +41,7 @@ def four_tasks() -> dict[str, LinearRegression]:
 
 
 @dataclass(frozen=True)
-class Row:
+class RiskRow:
     """One name on one task. `exact` is None where no closed form is known; `note` says why a name can't be computed."""
 
     task: str
@@ -58,7 +56,7 @@ class Row:
     note: str = ""
 
 
-def measure_task(label: str, task: LinearRegression, samples: int, seed: int) -> list[Row]:
+def measure_task(label: str, task: LinearRegression, samples: int, seed: int) -> list[RiskRow]:
     """Measure all names on one task. Where one has no closed form, moments and tokens are compared with each other."""
     predictors, notes = {}, {}
     for name in ESTIMATORS.names():
@@ -83,15 +81,17 @@ def measure_task(label: str, task: LinearRegression, samples: int, seed: int) ->
         name: _compare(label, name, exact(name), in_moments, in_tokens, scale)
         for name, in_moments, in_tokens in zip(predictors, moments, tokens, strict=True)
     }
-    return [measured[name] if name in measured else Row(label, name, note=notes[name]) for name in ESTIMATORS.names()]
+    return [
+        measured[name] if name in measured else RiskRow(label, name, note=notes[name]) for name in ESTIMATORS.names()
+    ]
 
 
-def _compare(label: str, name: str, exact: float | None, moments: Risk, tokens: Risk, scale: float) -> Row:
+def _compare(label: str, name: str, exact: float | None, moments: Risk, tokens: Risk, scale: float) -> RiskRow:
     reference, error = (moments.value, moments.standard_error) if exact is None else (exact, 0.0)
     if math.isinf(reference):
         # Least squares with noise and about as many tokens as dimensions: no number of samples has that mean.
-        return Row(label, name, exact, moments.value, moments.standard_error, tokens.value, tokens.standard_error)
-    return Row(
+        return RiskRow(label, name, exact, moments.value, moments.standard_error, tokens.value, tokens.standard_error)
+    return RiskRow(
         label,
         name,
         exact,
@@ -109,20 +109,18 @@ def z_score(difference: float, standard_error: float, scale: float) -> float:
     return 0.0 if abs(difference) <= ROUNDING * scale else difference / standard_error
 
 
-def measure_all(folder: Path, samples: int, seed: int) -> Iterator[list[Row]]:
+def measure_all(folder: Path, samples: int, seed: int) -> Iterator[list[RiskRow]]:
     """The rows of each task, kept on disk as soon as they are known: after an interruption they are found again."""
     for label, task in four_tasks().items():
-        config = json.dumps([code_digest(), jax.__version__, label, eqx.tree_pformat(task), samples, seed])
-        path = folder / f"{hashlib.sha256(config.encode()).hexdigest()[:24]}.json"
-        if path.exists():
-            yield [Row(**row) for row in json.loads(path.read_text())]
-            continue
-        rows = measure_task(label, task, samples, seed)
-        write_whole(path, json.dumps([asdict(row) for row in rows]))
-        yield rows
+        asked = _kept.digest(code_digest(), jax.__version__, label, eqx.tree_pformat(task), samples, seed)
+        rows = _kept.kept(
+            folder / f"{asked}.json",
+            lambda label=label, task=task: [asdict(row) for row in measure_task(label, task, samples, seed)],
+        )
+        yield [RiskRow(**row) for row in rows]
 
 
-def largest_z(rows: list[Row]) -> tuple[float, int]:
+def largest_z(rows: list[RiskRow]) -> tuple[float, int]:
     """The largest |z| and how many there are."""
     scores = [abs(z) for row in rows for z in (row.z_moments, row.z_tokens) if z is not None]
     return max(scores), len(scores)

@@ -29,7 +29,7 @@ from ._results import Asked as Asked, Results as Results
 from ._statistics import Interval as Interval
 from ._summary import (
     DistanceRow as DistanceRow,
-    Row as Row,
+    GuessRow as GuessRow,
     ShotsRow as ShotsRow,
     by_distance as by_distance,
     by_shots as by_shots,

@@ -10,8 +10,8 @@ from ._summary import VARIED, by_distance, by_shots
 
 FOLLOWED = ("embedding", "shuffled", "random")
 SEE = (
-    "Above: the error against the distance of the guess. In both worlds good guesses help and bad ones hurt, and the two "
-    "lines cross; y_q-LSA is below the guess alone everywhere. Below: how much of the guess is left in the answer. "
+    "Above: the error against the distance of the guess. In both worlds good guesses help and bad ones hurt, and the "
+    "two lines cross; y_q-LSA is below the guess alone everywhere. Below: how much of the guess is left in the answer. "
     "Linear attention trusts it less with every demonstration."
 )
 

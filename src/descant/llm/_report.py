@@ -15,7 +15,7 @@ from ..figures.static import png
 from ._figure import figure
 from ._lines import Lines
 from ._results import Asked, Results
-from ._summary import Row, by_distance, by_shots, summary
+from ._summary import GuessRow, by_distance, by_shots, summary
 from ._verdicts import Judged, verdicts
 
 SETTING = "setting.json"
@@ -26,7 +26,7 @@ class Report:
     """What is printed and written."""
 
     model: str
-    rows: list[Row]
+    rows: list[GuessRow]
     verdicts: list[Judged]
 
     def as_json(self) -> dict[str, Any]:

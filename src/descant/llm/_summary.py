@@ -15,7 +15,7 @@ EDGES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0)
 
 
 @dataclass(frozen=True)
-class Row:
+class GuessRow:
     """One guess: the model with it, the guess alone, and how the answer depends on guess and label.
 
     `gain_mse` and `gain_spearman` are what is gained over no guess, positive if the guess helps. `failed` counts
@@ -38,7 +38,7 @@ class Row:
     failed: int
 
 
-def summary(results: Results) -> list[Row]:
+def summary(results: Results) -> list[GuessRow]:
     """A row for each guess. Where nothing is shown, what is said of the guess has no meaning, and is NaN."""
     rows = []
     none = results.answer.get("none")
@@ -48,7 +48,7 @@ def summary(results: Results) -> list[Row]:
         other = none if alone and none is not None else np.full_like(gold, np.nan)
         masses = results.mass[kind][np.isfinite(results.mass[kind])]
         rows.append(
-            Row(
+            GuessRow(
                 guess=kind,
                 mse=bootstrap(mse, answer, gold),
                 pearson=bootstrap(pearson, answer, gold),

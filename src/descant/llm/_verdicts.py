@@ -1,7 +1,7 @@
 """The paper's claims about language models, judged on one model's answers.
 
-Each claim is a list of effects that must all be at least as large as would be worth the name; where it is undecided, more
-queries would decide it. The guess judged is `embedding`: informative, and made without the label or the model.
+Each claim is a list of effects that must all be at least as large as would be worth the name; where it is undecided,
+more queries would decide it. The guess judged is `embedding`: informative, and made without the label or the model.
 """
 
 from dataclasses import dataclass

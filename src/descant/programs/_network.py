@@ -33,15 +33,3 @@ def flat_blocks(layers: tuple[ELSABlock | Repeated, ...]) -> Iterator[ELSABlock]
             yield layer
         else:
             yield from flat_blocks(layer.blocks)
-
-
-def run_order(layers: tuple[ELSABlock | Repeated, ...], first: int = 0) -> Iterator[int]:
-    """Numbers of blocks in the order in which they run, repeats included."""
-    for layer in layers:
-        if isinstance(layer, ELSABlock):
-            yield first
-            first += 1
-        else:
-            for _ in range(layer.count):
-                yield from run_order(layer.blocks, first)
-            first += len(list(flat_blocks(layer.blocks)))

@@ -1,12 +1,12 @@
 """The folder of the report, written file by file, each whole; the front page last."""
 
 import contextlib
-import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 from .._disk import write_whole
+from .._kept import digest
 from .._plain import page
 from ..claims import Claim, Judgement
 from ..figures import Figure, drawing
@@ -71,14 +71,14 @@ def _figure_files(stem: Path, figure: Figure) -> Iterator[Path]:
     yield _written(stem.with_suffix(".csv"), figure_csv(figure).encode())
     ready = drawing(figure)
     # Drawing takes most of the time of writing a report; the note beside the pictures says of what they are.
-    digest = hashlib.sha256(json.dumps([ready, drawer()]).encode()).hexdigest()
+    asked = digest(ready, drawer())
     note = stem.with_name(f".{stem.name}.drawn")
     paths = {suffix: stem.with_suffix(f".{suffix}") for suffix in ("png", "svg")}
-    if not (note.exists() and note.read_text() == digest and all(path.exists() for path in paths.values())):
+    if not (note.exists() and note.read_text() == asked and all(path.exists() for path in paths.values())):
         note.unlink(missing_ok=True)
         for suffix, content in pictures(ready).items():
             write_whole(paths[suffix], content)
-        write_whole(note, digest)
+        write_whole(note, asked)
     yield from (*paths.values(), note)
 
 

@@ -7,4 +7,4 @@ from ._key import run_key as run_key
 from ._query import query as query
 from ._run import Run as Run
 from ._store import Broken as Broken, Store as Store, default_root as default_root
-from ._trackers import MemoryTracker as MemoryTracker, Tracker as Tracker, tracker as tracker
+from ._trackers import Tracker as Tracker, tracker as tracker

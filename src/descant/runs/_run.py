@@ -9,7 +9,7 @@ metrics.parquet, model.safetensors, result.json
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -21,7 +21,7 @@ from .._disk import remove, write_at, write_whole
 from .._lock import is_locked, locked
 from .._plain import page, restored
 from .._trainer import State
-from ..attention import load, to_bytes
+from ..attention import Named, load, to_bytes
 from . import _checkpoint, _metrics
 from ._trackers import Tracker
 
@@ -105,11 +105,11 @@ class Run:
                 return table
         return _metrics.read_parquet(self.folder / PARQUET)
 
-    def model(self) -> Any:
-        """The trained model."""
+    def model(self, kinds: Iterable[Named] = ()) -> Any:
+        """The trained model; `kinds` are records, classes or `module:name` of one's own, as `load` takes them."""
         if not self.finished:
             raise ValueError(f"the run {self.name} is not finished and has no model yet: let it finish first.")
-        return load(self.folder / MODEL)
+        return load(self.folder / MODEL, kinds)
 
     def checkpoint(self) -> State | None:
         """The state to go on from; None before the first is saved."""

@@ -27,27 +27,6 @@ class Tracker(Protocol):
         """The run is finished."""
 
 
-class MemoryTracker:
-    """Remembers what it is told."""
-
-    def __init__(self):
-        self.started: list[tuple[str, dict[str, Any]]] = []
-        self.rows: list[dict[str, Any]] = []
-        self.result: dict[str, Any] | None = None
-
-    def start(self, name: str, config: dict[str, Any]) -> None:
-        """Remember the config."""
-        self.started.append((name, config))
-
-    def log(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Remember the rows."""
-        self.rows.extend(rows)
-
-    def finish(self, result: dict[str, Any]) -> None:
-        """Remember the result."""
-        self.result = result
-
-
 class _Service:
     """Trackio and Weights & Biases: the former has the latter's functions."""
 

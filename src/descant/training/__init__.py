@@ -2,20 +2,26 @@
 
 from .. import _precision as _precision
 from .._trainer import State as State, Trainer as Trainer, to_end as to_end
+from ..attention import (
+    RANDOM_STARTS as RANDOM_STARTS,
+    Level as Level,
+    deepened as deepened,
+    make_model as make_model,
+    plan as plan,
+    random_start as random_start,
+)
 from ._adam import AdamTrainer as AdamTrainer
 from ._descent import at_rest as at_rest, constant as constant, cosine as cosine, descend as descend
 from ._flat import flatten as flatten, rebuild as rebuild
-from ._levels import Level as Level, plan as plan
 from ._lm import LMTrainer as LMTrainer
-from ._models import MODELS as MODELS, make_model as make_model
 from ._objective import OBJECTIVES as OBJECTIVES, batch_loss as batch_loss, sample_loss as sample_loss
 from ._population import PopulationTrainer as PopulationTrainer, population_risk as population_risk
-from ._starts import RANDOM_STARTS as RANDOM_STARTS, deepened as deepened, random_start as random_start
+from ._solver import SOLVERS as SOLVERS, Solver as Solver
 from ._train import (
-    SOLVERS as SOLVERS,
     Choice as Choice,
     Trained as Trained,
     choose as choose,
     make_trainer as make_trainer,
+    stop_reason as stop_reason,
     train as train,
 )

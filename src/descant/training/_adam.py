@@ -16,7 +16,9 @@ from .._trainer import State
 from ..tasks import AbstractTask
 from ._alike import alike
 from ._descent import at_rest, constant, cosine, descend
+from ._flat import parameters
 from ._objective import batch_loss, check_objective, draw
+from ._solver import Solver
 
 SCHEDULES = ("constant", "cosine")
 
@@ -127,9 +129,10 @@ class AdamTrainer:
 
     def _pack(self, carry: Any, step: int, losses: list[float]) -> State:
         leaves = jax.tree.leaves(carry)
-        return State(
-            {f"leaf/{index}": np.asarray(leaf) for index, leaf in enumerate(leaves)}, {"step": step, "losses": losses}
-        )
+        info: dict[str, Any] = {"step": step, "losses": losses}
+        if step >= self.steps:
+            info["stopped"] = f"step limit of {self.steps}"
+        return State({f"leaf/{index}": np.asarray(leaf) for index, leaf in enumerate(leaves)}, info)
 
     def _unpack(self, state: State) -> Any:
         structure = jax.tree.structure(self._start)
@@ -191,3 +194,25 @@ def _stack(trees: list[Any]) -> Any:
     ):
         raise ValueError("the members differ in kind or in shape; one compiled program needs them alike.")
     return eqx.combine(jax.tree.map(lambda *leaves: jnp.stack(leaves), *arrays), trees[0])
+
+
+def _why(model: AbstractPredictor, task: AbstractTask, objective: str) -> str:
+    del task
+    if not model.linear:
+        return "not linear in the query: Adam on fresh prompts"
+    why = (
+        "the query objective"
+        if objective == "query"
+        else f"{parameters(model)} parameters are too many for least squares"
+    )
+    return f"{why}: Adam on fresh contexts"
+
+
+SOLVER = Solver(
+    name="adam",
+    sentence="Adam on fresh contexts, many members at once",
+    make=AdamTrainer,
+    flags={"steps": "steps", "batch": "batch", "lr": "lr"},
+    many=True,
+    suits=_why,
+)

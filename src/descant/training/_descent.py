@@ -60,11 +60,12 @@ def descend(
     together = jax.vmap(one, in_axes=(0, 0, 0, 0, None if draws_shared else 0))
 
     def body(carry, step):
-        members, drawn = carry
-        *members, told = together(*members, given, rates * schedule(step, rates.dtype), drawn)
+        (parameters, memory), drawn = carry
+        scaled = rates * schedule(step, rates.dtype)
+        parameters, memory, told = together(parameters, memory, given, scaled, drawn)
         # A step's numbers are drawn in the step before and handed on. Where they are drawn and used in one piece, XLA
         # draws them in the shape in which they are used, (n, d), and takes several times as long.
-        return (tuple(members), draw(step + 1)), told
+        return ((parameters, memory), draw(step + 1)), told
 
     # Optax mixes integer and floating types inside.
     with jax.numpy_dtype_promotion("standard"):

@@ -31,6 +31,8 @@ LARGE, COLUMNS = 256, 128
 FIRST_DAMPING = 1e-2
 FALL, RISE = 0.2, 5.0
 LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e10
+# `stalled` of a fit from which no step leads down, or whose derivatives overflow.
+STUCK = 10**6
 # Curvature that a direction is given at least, as a fraction of the largest: gauge directions have none of their own.
 FLOOR = 1e-20
 
@@ -114,7 +116,7 @@ class LeastSquares:
         matrix, gradient = (np.sum([part[index] for part in parts], axis=0) / self.contexts for index in (0, 1))
         damping = point.damping
         if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(gradient))):
-            return point._replace(stalled=10**6)
+            return point._replace(stalled=STUCK)
         # One thread of BLAS: small systems gain nothing from more, and sums must not depend on how many there are.
         with threadpool_limits(1, user_api="blas"):
             while damping < MOST_DAMPING:
@@ -126,7 +128,7 @@ class LeastSquares:
                         theta, loss, max(damping * FALL, LEAST_DAMPING), 0 if moved > 1e-5 else point.stalled + 1
                     )
                 damping *= RISE
-        return point._replace(stalled=10**6)
+        return point._replace(stalled=STUCK)
 
 
 def _damped_solve(matrix: np.ndarray, gradient: np.ndarray, damping: float) -> np.ndarray:

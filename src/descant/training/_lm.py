@@ -11,14 +11,14 @@ from .. import _check
 from .._linalg import psd_root
 from .._predictor import AbstractPredictor
 from .._trainer import State
-from ..attention import AbstractLinearTransformer, GDPlusPlusTransformer
+from .._unknown import Unknown
+from ..attention import RANDOM_STARTS, Level, kind_of, plan
 from ..tasks import AbstractTask
-from ._flat import flatten, rebuild
-from ._least_squares import LeastSquares, Point
-from ._levels import Level, plan
-from ._objective import check_objective
+from ._flat import flatten, parameters, rebuild
+from ._least_squares import STUCK, LeastSquares, Point
+from ._objective import check_objective, natural_objective
 from ._pool import draw_pool, pieces_for
-from ._starts import RANDOM_STARTS
+from ._solver import Solver, able
 
 # Pool pieces (of PIECE contexts) for screening many starts, for the fits of levels on the way, and for the last level.
 SCREEN_PIECES, LEVEL_PIECES = 2, 8
@@ -32,6 +32,8 @@ OVERFIT = 1.02
 # it better there.
 WATCHED, PATIENCE = 128, 4
 POOL_KEY, START_KEY, HELD_OUT = 0, 1, 2
+# A Gauss-Newton matrix of this many parameters still fits and factorises in a second.
+MOST_PARAMETERS = 2500
 
 
 class LMTrainer:
@@ -78,7 +80,7 @@ class LMTrainer:
         self.screen_steps, self.refine_steps, self.keep = screen_steps, refine_steps, keep
         self.pieces, self.most_pieces = pieces, max(most_pieces, pieces)
         self.sentinels, self.drawn = sentinels, drawn
-        self._layers = model.layers if isinstance(model, AbstractLinearTransformer) else 1
+        self._layers = kind_of(model).layers(model)
         self._key = key
         self._root = psd_root(task.query_metric())
         self._contexts: dict[int, list[Any]] = {}
@@ -112,10 +114,10 @@ class LMTrainer:
         if self._watches(info):
             watched = self._watch(points, info, state)
             row["held_out"] = float(watched.loss)
-        going = any(_moving(point) for point in points) and (watched is None or watched.stalled < PATIENCE)
-        if going and info["step"] < self._limit(info):
+        stopped = _stopped(points, watched, info["step"], self._limit(info))
+        if stopped is None:
             return _state(points, info, state, watched), [row]
-        return self._next(points, info, state, row, watched)
+        return self._next(points, {**info, "stopped": stopped}, state, row, watched)
 
     def model(self, state: State) -> Any:
         """The best model of the last level, or of the level at work."""
@@ -132,11 +134,11 @@ class LMTrainer:
             if f"found/{level.name}" in state.arrays
         }
 
-    def _begin(self, number: int, kept: dict[str, np.ndarray]) -> State:
-        """Start screening a level."""
+    def _begin(self, number: int, kept: dict[str, np.ndarray], stopped: str = "there is nothing to do") -> State:
+        """Start screening a level; behind the last, say why the one before stopped."""
         info = {"level": number, "phase": "screen", "step": 0, "pieces": min(SCREEN_PIECES, self.pieces)}
         if number == len(self.levels):
-            return State(kept, {**info, "phase": "done"})
+            return State(kept, {**info, "phase": "done", "stopped": stopped})
         found = self.found(State(kept))
         key = jax.random.fold_in(jax.random.fold_in(self._key, START_KEY), number)
         thetas = [flatten(start) for start in self.levels[number].starts(found, key)]
@@ -159,7 +161,7 @@ class LMTrainer:
     def _next(
         self, points: list[Point], info: dict, state: State, row: dict, watched: Point | None
     ) -> tuple[State, list[dict[str, Any]]]:
-        number = info["level"]
+        number, stopped = info["level"], info.pop("stopped")
         ranked = sorted(points, key=lambda point: point.loss)
         if info["phase"] == "screen":
             pieces = self._level_pieces(number)
@@ -174,7 +176,8 @@ class LMTrainer:
             if row["held_out"] > OVERFIT * fitted and 2 * info["pieces"] <= self.most_pieces:
                 info = {**info, "step": 0, "pieces": 2 * info["pieces"]}
                 return self._refine(theta, info, state), [row]
-        return self._begin(number + 1, {**_done(state), f"found/{self.levels[number].name}": theta}), [row]
+        found = {**_done(state), f"found/{self.levels[number].name}": theta}
+        return self._begin(number + 1, found, stopped), [row]
 
     def _refine(self, theta: np.ndarray, info: dict[str, Any], state: State) -> State:
         """Begin to refine a single start; a model that is watched may turn out to have been best here."""
@@ -194,8 +197,8 @@ class LMTrainer:
         return (sum(costs[:number]) + here * costs[number]) / sum(costs)
 
     def _level_pieces(self, number: int) -> int:
-        # GD++ is cheap in its eigenbasis, so it always gets the whole pool.
-        cheap = isinstance(self.levels[number].template, GDPlusPlusTransformer)
+        # A kind with a form of contexts of its own (GD++ in its eigenbasis) is cheap, and always gets the whole pool.
+        cheap = kind_of(self.levels[number].template).prepared is not None
         return self.pieces if cheap or number == len(self.levels) - 1 else min(LEVEL_PIECES, self.pieces)
 
     def _problem(self, number: int, pieces: int, held_out: bool = False) -> LeastSquares:
@@ -215,6 +218,18 @@ class LMTrainer:
 
 def _moving(point: Point) -> bool:
     return point.stalled < STALLED and math.isfinite(point.loss)
+
+
+def _stopped(points: list[Point], watched: Point | None, step: int, limit: int) -> str | None:
+    """Why a phase ends here, in words; None while it goes on."""
+    if not any(map(_moving, points)):
+        if not any(math.isfinite(point.loss) for point in points):
+            return "not converged: all starts overflow"
+        best = min(points, key=lambda point: point.loss)
+        return "no step lowers the loss" if best.stalled >= STUCK else "all starts stand still"
+    if watched is not None and watched.stalled >= PATIENCE:
+        return f"best on held-out contexts: no better there for {PATIENCE} steps"
+    return f"step limit of {limit}" if step >= limit else None
 
 
 def _points(state: State) -> list[Point]:
@@ -241,3 +256,27 @@ def _state(points: list[Point], info: dict[str, Any], before: State, watched: Po
     if watched is not None:
         arrays |= {f"watched/{name}": np.array(value) for name, value in zip(Point._fields, watched, strict=True)}
     return State({**_done(before), **arrays}, info)
+
+
+def _can(model: AbstractPredictor, task: AbstractTask) -> None:
+    if not model.linear:
+        raise Unknown(f"solver lm fits weight vectors, and {type(model).__name__} is not linear in the query; use adam")
+    if natural_objective(model, task) == "query":
+        raise Unknown(f"solver lm fits weight vectors, and {type(task).__name__} has none to fit to; use adam")
+
+
+def _why(model: AbstractPredictor, task: AbstractTask, objective: str) -> str | None:
+    size = parameters(model)
+    if not able(SOLVER, model, task) or objective == "query" or size > MOST_PARAMETERS:
+        return None
+    return f"linear in the query with {size} parameters: least squares on a pool of moments"
+
+
+SOLVER = Solver(
+    name="lm",
+    sentence="Levenberg-Marquardt on a pool of moments, through shallower networks to deep ones",
+    make=LMTrainer,
+    flags={"steps": "refine_steps", "seeds": "random_starts"},
+    can=_can,
+    suits=_why,
+)

@@ -18,7 +18,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from .._predictor import AbstractPredictor
 from .._sampling import cores
-from ..attention import GDPlusPlusTransformer
+from ..attention import kind_of
 from ..tasks import AbstractTask, Moments
 from ._objective import target
 from ._sentinels import can_stretch, stretched
@@ -38,54 +38,25 @@ threads = ThreadPoolExecutor(cores(), thread_name_prefix="descant-pool")
 
 
 class Contexts(eqx.Module):
-    """Contexts for any linear model: their moments, and the weight vectors wanted. Methods are for one context."""
+    """Contexts as a kind of model reads them, and the weight vectors wanted. Methods are for one context."""
 
-    moments: Moments
+    seen: Any
     wanted: Float[Array, "*m d"]
     scale: Float[Array, "*m"]
 
     def residual(self, model: AbstractPredictor, root: Float[Array, "d d"]) -> Float[Array, " d"]:
         """root (w_hat - wanted), scaled by the root of the context's weight: its square is the loss."""
-        return self.scale * (root @ (model.weights(self.moments) - self.wanted))
+        prepared = None if isinstance(self.seen, Moments) else kind_of(model).prepared
+        weights = model.weights(self.seen) if prepared is None else prepared.weights(model, self.seen)
+        return self.scale * (root @ (weights - self.wanted))
 
 
-class Spectra(eqx.Module):
-    """The same contexts for GD++, in the eigenbasis of each X^T X, where its matrices are numbers.
-
-    GD++ is w = f(X^T X) X^T y, so a coordinate of the eigenbasis never meets another one, and a layer costs d operations.
-    """
-
-    eigenvalues: Float[Array, "*m d"]
-    slopes: Float[Array, "*m d"]
-    vectors: Float[Array, "*m d d"]
-    wanted: Float[Array, "*m d"]
-    scale: Float[Array, "*m"]
-
-    @classmethod
-    def of(cls, contexts: Contexts) -> "Spectra":
-        """Diagonalise; NumPy, because JAX's batched LAPACK can hang (see `_linalg.eigh`)."""
-        gram = np.asarray(contexts.moments.gram)
-        values, vectors = np.linalg.eigh(gram[:, :-1, :-1])
-        slopes = np.einsum("mij,mi->mj", vectors, gram[:, :-1, -1])
-        rotated = (jnp.asarray(part) for part in (values, slopes, vectors))
-        return cls(*rotated, wanted=contexts.wanted, scale=contexts.scale)
-
-    def residual(self, model: GDPlusPlusTransformer, root: Float[Array, "d d"]) -> Float[Array, " d"]:
-        """The same residual, with every layer elementwise."""
-        shape = (model.layers,)
-        steps, growths = jnp.broadcast_to(model.w_yx, shape), jnp.broadcast_to(model.w_xx, shape)
-        w, m = jnp.zeros_like(self.slopes), jnp.ones_like(self.slopes)
-        for index in range(model.layers):
-            w = w - steps[index] * m * m * (self.slopes - self.eigenvalues * w)
-            m = m * (1 + growths[index] * m * m * self.eigenvalues)
-        return self.scale * (root @ (self.vectors @ w - self.wanted))
-
-
-def pieces_for(model: AbstractPredictor, contexts: list[Contexts]) -> list[Any]:
-    """The pool in the form that suits the model."""
-    if isinstance(model, GDPlusPlusTransformer):
-        return [Spectra.of(piece) for piece in contexts]
-    return list(contexts)
+def pieces_for(model: AbstractPredictor, contexts: list[Contexts]) -> list[Contexts]:
+    """The pool in the form that suits the model: moments, or what its kind makes of them."""
+    prepared = kind_of(model).prepared
+    if prepared is None:
+        return contexts
+    return [Contexts(prepared.prepare(piece.seen), piece.wanted, piece.scale) for piece in contexts]
 
 
 @eqx.filter_jit

@@ -18,16 +18,19 @@ from .. import _check
 from .._predictor import AbstractPredictor
 from .._trainer import State
 from .._unknown import Unknown
+from ..attention import RANDOM_STARTS, random_start
 from ..tasks import AbstractTask
 from ..theory import GramMoments, Problem, attending_risk, gram_risk
 from ._flat import flatten, rebuild
 from ._sampled_moments import sampled_moments
-from ._starts import RANDOM_STARTS, random_start
+from ._solver import Solver, able
 
 # Folded into a trainer's key, beyond the numbers of its starts.
 SAMPLE_KEY = 2**20
 # Contexts that stand for the law of a task whose risk has no closed form: errors of a few thousandths of the risk.
 CONTEXTS = 65_536
+# A start has arrived where the gradient is so small, in units of the risk of the zero predictor.
+GRADIENT = 1e-9
 
 
 def exact_laws(model: AbstractPredictor, task: AbstractTask) -> Problem | GramMoments:
@@ -94,10 +97,7 @@ class PopulationTrainer:
         random_starts: int = RANDOM_STARTS,
         contexts: int | None = None,
     ):
-        if not has_population_risk(model, task):
-            raise ValueError(
-                f"the exact risk of this {type(model).__name__} on this task is not known; use solver lm or adam."
-            )
+        _can(model, task)
         _check.size("random_starts", random_starts, least=0)
         self._starts = [model] + [
             random_start(model, task, jax.random.fold_in(key, index)) for index in range(random_starts)
@@ -141,16 +141,24 @@ class PopulationTrainer:
             jac=True,
             hessp=lambda theta, move: np.asarray(_curve(jnp.asarray(theta), jnp.asarray(move), *settings)) / scale,
             method="trust-ncg",
-            options={"gtol": 1e-9, "maxiter": 2000},
+            options={"gtol": GRADIENT, "maxiter": 2000},
         )
         loss = float(end.fun * scale)
+        if end.success:
+            stopped = f"gradient below {GRADIENT:g} of the zero predictor's risk"
+        else:
+            stopped = f"not converged: {end.message} The gradient is {np.linalg.norm(end.jac):.1e} of the zero predictor's risk"
+        better = loss < state.info["loss"]
         info = {"tried": tried + 1, "loss": min(loss, state.info["loss"])}
-        best = np.asarray(end.x) if loss < state.info["loss"] else state.arrays["best"]
+        # What is said at the end is why the best start stopped.
+        info["stopped"] = stopped if better else state.info.get("stopped", stopped)
+        best = np.asarray(end.x) if better else state.arrays["best"]
         row = {
             "start": tried + 1,
             "loss": loss,
             "best": info["loss"],
             "iterations": int(end.nit),
+            "stopped": stopped,
             "progress": (tried + 1) / len(self._starts),
         }
         return State({"best": best}, info), [row]
@@ -178,3 +186,32 @@ def _curve(
     """The Hessian times a move."""
     gradient = jax.grad(lambda theta: population_risk(rebuild(template, theta), problem, d, n))
     return jax.jvp(gradient, (theta,), (move,))[1]
+
+
+def _can(model: AbstractPredictor, task: AbstractTask) -> None:
+    if not has_population_risk(model, task):
+        raise Unknown(f"the exact risk of this {type(model).__name__} on this task is not known; use solver lm or adam")
+
+
+def _why(model: AbstractPredictor, task: AbstractTask, objective: str) -> str | None:
+    if objective not in ("auto", "posterior") or not able(SOLVER, model, task):
+        return None
+    how = "is known exactly" if is_exact(model, task) else "is a quadratic form in moments of sampled contexts"
+    return f"one layer: its risk {how}, and is minimised itself"
+
+
+def _make(model: AbstractPredictor, task: AbstractTask, *, objective: str, key: PRNGKeyArray, **settings: Any):
+    del objective
+    return PopulationTrainer(model, task, key=key, **settings)
+
+
+SOLVER = Solver(
+    name="population",
+    sentence="Newton steps on the whole risk of one layer",
+    make=_make,
+    flags={"seeds": "random_starts"},
+    can=_can,
+    suits=_why,
+    # All expectations are done by hand: the objectives, which differ in how many are, have become one.
+    objective=lambda model, task, objective: "risk",
+)

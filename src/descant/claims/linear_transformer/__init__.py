@@ -1,3 +1,4 @@
 """The claims of Vladymyrov et al. 2024, one module each; every module here is found by itself."""
 
-from ._table1 import FULL_LAWS as FULL_LAWS, LAWS as LAWS, PAPER as PAPER, Entry as Entry, table_1 as table_1
+from ._printed import PRINTED_LAWS as PRINTED_LAWS
+from ._table1 import FULL_LAWS as FULL_LAWS, LAWS as LAWS, Cell as Cell, table_1 as table_1

@@ -47,25 +47,25 @@ class Measured:
 
     def mean(self, name: str, layer: int | None = None) -> tuple[float, float]:
         """Over all contexts, after the last layer or another (1, 2, ...)."""
-        row, column = self._place(name, layer)
+        row, column = self._index(name, layer)
         return self.value[row][column], self.error[row][column]
 
     def ordinary_mean(self, name: str, layer: int | None = None) -> tuple[float, float]:
         """Over the contexts on which the network does not explode."""
-        row, column = self._place(name, layer)
+        row, column = self._index(name, layer)
         return self.ordinary[row][column], self.ordinary_error[row][column]
 
     def exploding_share(self, name: str, layer: int | None = None) -> float:
         """The share of the other contexts."""
-        row, column = self._place(name, layer)
+        row, column = self._index(name, layer)
         return self.exploding[row][column]
 
     def profile(self, name: str, layer: int | None = None) -> tuple[list[float], list[float]]:
         """Means and standard errors at the noise levels `sigmas`."""
-        row, column = self._place(name, layer)
+        row, column = self._index(name, layer)
         return [each[row][column] for each in self.profiles], [each[row][column] for each in self.profile_errors]
 
-    def _place(self, name: str, layer: int | None) -> tuple[int, int]:
+    def _index(self, name: str, layer: int | None) -> tuple[int, int]:
         return self.names.index(name), -1 if layer is None else layer - 1
 
 

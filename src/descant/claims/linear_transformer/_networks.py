@@ -7,14 +7,12 @@ Networks are fitted without sentinels, as the paper's were: at low noise, deep o
 every mean over all contexts has a mean over ordinary contexts beside it.
 """
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
 import jax
 
-from ..._disk import write_whole
-from ..._plain import page, restored
+from ... import _kept
 from ...attention import AbstractDiagonal, Axial, Diag, FreeDiag, Full, load, save
 from ...runs import Run, drive
 from ...tasks import LinearRegression, parse_noise
@@ -48,7 +46,7 @@ QUICK: dict[str, Any] = {
 }
 # FULL, by way of axial networks, whose many starts need long screening.
 QUICK_FULL: dict[str, Any] = {**QUICK, "random_starts": 1, "screen_steps": 40}
-FULL_FULL: dict[str, Any] = {"pieces": 8, "most_pieces": 16, "random_starts": 3, "screen_steps": 40}
+FULL_FULL: dict[str, Any] = {"pieces": 8, "most_pieces": 16, "random_starts": 2, "screen_steps": 40, "drawn": 8}
 SAMPLES = (32_768, 131_072)
 LEVEL_SAMPLES = (4_096, 32_768)
 
@@ -71,10 +69,13 @@ def task_of(law: str) -> LinearRegression:
     return LinearRegression(D, N, noise=parse_noise(law))
 
 
-def networks(lab: Lab, law: str, kind: str = "diag") -> Networks:
-    """The trained networks of a law: GD++ and DIAG (`diag`), `full`, `free` omegas, or `without-w_xx` and so on."""
+def networks(lab: Lab, law: str, kind: str = "diag", *, layers: int | None = None) -> Networks:
+    """The trained networks of a law: GD++ and DIAG (`diag`), `full`, `free` omegas, or `without-w_xx` and so on.
+
+    As deep as the budget has it, or with at most so many layers.
+    """
     quick, full = DEPTHS.get((kind, law), OTHERS.get(kind, (ABLATED_LAYERS, ABLATED_LAYERS)))
-    depth = lab.pick(quick, full)
+    depth = lab.pick(quick, full) if layers is None else min(layers, lab.pick(quick, full))
     config = {
         "model": kind,
         "claims": "linear-transformer",
@@ -84,11 +85,10 @@ def networks(lab: Lab, law: str, kind: str = "diag") -> Networks:
         "seed": lab.seed,
     }
     # What a network starts from is trained first, outside the lock of its own run.
-    before = {} if kind == "diag" else networks(lab, law).models
+    before = {} if kind == "diag" else networks(lab, law, layers=layers).models
     run = lab.finished_run(config, lambda run: _train(lab, run, law, kind, depth, before))
     models = {" ".join(path.stem.rsplit("-", 1)): load(path) for path in sorted((run.folder / "levels").iterdir())}
-    raw = restored(json.loads((run.folder / "measured.json").read_text()))
-    return Networks(models, Measured(**raw))
+    return Networks(models, Measured(**_kept.read(run.folder / "measured.json")))
 
 
 def _train(lab: Lab, run: Run, law: str, kind: str, depth: int, before: dict[str, Any]) -> None:
@@ -123,7 +123,7 @@ def _train(lab: Lab, run: Run, law: str, kind: str, depth: int, before: dict[str
     )
     for name, model in found.items():
         save(model, run.folder / "levels" / f"{name.replace(' ', '-')}.safetensors")
-    write_whole(run.folder / "measured.json", page("measured", measured.plain()))
+    _kept.write(run.folder / "measured.json", measured.plain())
     last = list(found)[-1]
     value, error = measured.mean(last)
     run.finish(found[last], {"adjusted_half_mse": value, "standard_error": error})

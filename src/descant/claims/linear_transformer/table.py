@@ -3,8 +3,9 @@
 from .. import Check, Evidence, Figure, Lab, Table, at_most, claim
 from ._networks import Networks, networks, task_of
 from ._pictures import depth_panel
-from ._printed import LAW_NAMES, PRINTED_LAWS, printed_networks
+from ._printed import LAW_NAMES, PRINTED_LAWS
 from ._spectra import oracle_risk
+from ._table1 import Cell, cells
 
 # In an order in which another process, that begins with {1, 3}, has finished when this one needs it.
 QUICK_RUNS = (("uniform:5", "diag"), ("0", "diag"), ("1,3", "diag"), ("1,3", "full"))
@@ -45,32 +46,27 @@ def table_1_claim(lab: Lab) -> Evidence:
         found = networks(lab, law, kind)
         by_law.setdefault(law, []).append(found)
         oracle = oracle_risk(task_of(law))[0]
-        for name in found.models:
-            kind_name, layers = name.split()
-            printed = printed_networks(kind_name, law)
-            if int(layers) > len(printed):
-                continue
-            value, error = found.measured.ordinary_mean(name)
-            theirs = printed[int(layers) - 1]
+        for cell in cells(found, law, by_law[law][0]):
+            value, theirs = cell.ordinary, cell.paper
             paper_error = (2 * theirs * (oracle + theirs) / SEQUENCES) ** 0.5
-            bounded = kind_name == "gd++" and theirs + 3 * paper_error < found.measured.mean("const")[0]
             rows.append(
                 (
                     LAW_NAMES[law],
-                    kind_name,
-                    int(layers),
+                    cell.model,
+                    cell.layers,
                     value,
-                    error,
+                    cell.ordinary_error,
                     theirs,
                     value / theirs,
-                    found.measured.exploding_share(name),
-                    found.measured.mean(name)[0],
+                    cell.exploding,
+                    cell.value,
                 )
             )
+            bounded = cell.model == "gd++" and theirs + 3 * paper_error < cell.const_ridge
             # FULL contains DIAG: where it ends above it, its training has not ended.
-            unfinished = kind_name == "full" and value > by_law[law][0].measured.ordinary_mean(f"diag {layers}")[0]
-            if not bounded and not unfinished:
-                checks.append(_cell(name, law, value, error, theirs, paper_error))
+            diag = by_law[law][0].measured.ordinary_mean(f"diag {cell.layers}")[0]
+            if not bounded and not (cell.model == "full" and value > diag):
+                checks.append(_check(cell, paper_error))
     for law, found in by_law.items():
         panels.append(depth_panel(law, found))
     figure = Figure(
@@ -108,16 +104,16 @@ def table_1_claim(lab: Lab) -> Evidence:
     return Evidence(tuple(checks), (figure,), (table,), words)
 
 
-def _cell(name: str, law: str, value: float, error: float, theirs: float, paper_error: float) -> Check:
-    both = (error**2 + paper_error**2) ** 0.5
+def _check(cell: Cell, paper_error: float) -> Check:
+    both = (cell.ordinary_error**2 + paper_error**2) ** 0.5
     return at_most(
-        f"{name.replace(' ', ', layers ')}, {LAW_NAMES[law]}",
-        value,
-        theirs,
-        error=error,
+        f"{cell.model}, layers {cell.layers}, {LAW_NAMES[cell.law]}",
+        cell.ordinary,
+        cell.paper,
+        error=cell.ordinary_error,
         bound_error=paper_error,
-        tolerance=RATIO * theirs + 6 * both,
+        tolerance=RATIO * cell.paper + 6 * both,
         reason="3% for training, and three standard errors of the difference (six here, because a check must hold for"
         " all values within three); the paper's own follow from its 100,000 sequences with one query each.",
-        printed=f"{theirs:g}",
+        printed=f"{cell.paper:g}",
     )

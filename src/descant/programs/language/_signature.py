@@ -79,15 +79,3 @@ class Signature:
             return size_of(parameter.rows, settings), size_of(parameter.columns, settings)
         except ProgramError as error:
             raise error.located(parameter.position, self.name) from None
-
-    def sizes_from(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
-        """Letters bound by the shapes of inputs; that they agree is checked when arrays are handed in."""
-        found: dict[str, int] = {}
-        for parameter in self.parameters:
-            shape = shapes.get(parameter.name)
-            if shape is None or len(shape) != 2:
-                continue
-            for size, number in zip((parameter.rows, parameter.columns), shape, strict=True):
-                if size.isidentifier() and size not in self.scalars:
-                    found.setdefault(size, int(number))
-        return found

@@ -17,7 +17,6 @@ from ._primitives import (
 from ._ridge import (
     RidgeByHand as RidgeByHand,
     output_module as output_module,
-    plain_ridge as plain_ridge,
     ridge_as_elsa as ridge_as_elsa,
     ridge_as_lsa as ridge_as_lsa,
 )

@@ -33,14 +33,6 @@ class RidgeByHand:
         return answer(self.network(self.input))[0, 0]
 
 
-def plain_ridge(x: Array, y: Array, eta: float, lam: float, steps: int) -> Float[Array, " d"]:
-    """Plain gradient descent from zero on |y - X w|^2 / 2 + lam |w|^2 / 2."""
-    w = jnp.zeros(x.shape[1])
-    for _ in range(steps):
-        w = w - eta * (x.T @ (x @ w - y) + lam * w)
-    return w
-
-
 def ridge_as_lsa(
     x: Float[Array, "n d"], y: Float[Array, " n"], query: Float[Array, " d"], *, eta: float, lam: float, steps: int
 ) -> RidgeByHand:

@@ -8,22 +8,38 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from .._guess import AbstractGuess, ConstantGuess, GivenGuess, LinearGuess, NoGuess
 
-def _parameter(array: np.ndarray) -> nn.Parameter:
+
+def _parameter(array: Any) -> nn.Parameter:
     return nn.Parameter(torch.from_numpy(np.array(array)))
 
 
-def _optional(array: np.ndarray | None) -> nn.Parameter | None:
+def _optional(array: Any) -> nn.Parameter | None:
     return None if array is None else _parameter(array)
 
 
 class Guess(nn.Module):
     """What stands in the label slot of the query."""
 
-    def __init__(self, kind: str, value: np.ndarray | None):
+    def __init__(self, kind: str, value: Any = None):
         super().__init__()
         self.kind = kind
         self.value = _optional(value)
+
+    @classmethod
+    def of(cls, guess: AbstractGuess) -> "Guess":
+        """The counterpart of a guess of ours."""
+        match guess:
+            case NoGuess():
+                return cls("none")
+            case LinearGuess(g=g):
+                return cls("linear", g)
+            case ConstantGuess(c=c):
+                return cls("constant", c)
+            case GivenGuess():
+                return cls("given")
+        raise ValueError(f"a {type(guess).__name__} has no PyTorch form.")
 
     def forward(self, x_query: Tensor, guess: Tensor | None) -> Tensor:
         """One number per prompt."""
@@ -43,9 +59,9 @@ def _tokens(x: Tensor, y: Tensor) -> Tensor:
 class LSA(nn.Module):
     """`descant.attention.LSA`."""
 
-    def __init__(self, v, u, kind: str, value, *, query_masked: bool, normalized: bool, residual: bool):
+    def __init__(self, v, u, guess: Guess, *, query_masked: bool, normalized: bool, residual: bool):
         super().__init__()
-        self.v, self.u, self.guess = _parameter(v), _parameter(u), Guess(kind, value)
+        self.v, self.u, self.guess = _parameter(v), _parameter(u), guess
         self.query_masked, self.normalized, self.residual = query_masked, normalized, residual
 
     def forward(self, x: Tensor, y: Tensor, x_query: Tensor, guess: Tensor | None = None) -> Tensor:
@@ -97,7 +113,7 @@ class Transformer(nn.Module):
 class ELSABlock(nn.Module):
     """`descant.attention.ELSABlock`."""
 
-    def __init__(self, arrays: dict[str, np.ndarray | None], residual: bool):
+    def __init__(self, arrays: dict[str, Any], residual: bool):
         super().__init__()
         for name, array in arrays.items():
             self.register_parameter(name, _optional(array))
@@ -118,7 +134,7 @@ class ELSABlock(nn.Module):
 class ELSA(nn.Module):
     """`descant.attention.ELSAPredictor` on the natural input."""
 
-    def __init__(self, blocks: list[dict[str, np.ndarray | None]], residuals: list[bool], columns: int):
+    def __init__(self, blocks: list[dict[str, Any]], residuals: list[bool], columns: int):
         super().__init__()
         self.blocks = nn.Sequential(*(ELSABlock(*block) for block in zip(blocks, residuals, strict=True)))
         self.columns = columns
@@ -170,14 +186,14 @@ class SoftmaxBlock(nn.Module):
 class Softmax(nn.Module):
     """`descant.attention.SoftmaxTransformer`."""
 
-    def __init__(self, arrays: Any, model: Any, kind: str, value):
+    def __init__(self, arrays: Any, model: Any, guess: Guess):
         super().__init__()
         self.embed = _linear(arrays.embed)
         self.place = _optional(arrays.place)
         self.blocks = nn.Sequential(*(SoftmaxBlock(b, model.heads, model.causal, model.mlp) for b in arrays.blocks))
         self.final_norm = _norm(arrays.final_norm)
         self.readout = _linear(arrays.readout)
-        self.guess = Guess(kind, value)
+        self.guess = guess
 
     def forward(self, x: Tensor, y: Tensor, x_query: Tensor, guess: Tensor | None = None) -> Tensor:
         """Predict."""

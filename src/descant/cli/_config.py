@@ -1,0 +1,87 @@
+"""All that a training was asked for, as one frozen record; a run's config.json is its JSON."""
+
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from types import UnionType
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+
+from cyclopts import Parameter
+
+from ._task import TaskFlags
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelFlags:
+    """Options of the model; which a kind has, and their defaults, `descant models` lists."""
+
+    layers: int | None = None
+    "Layers of the model."
+    heads: int | None = None
+    "Heads of each layer."
+    tied: Annotated[bool | None, Parameter(negative="")] = None
+    "Give all layers the same weights."
+    query_masked: Annotated[bool | None, Parameter(negative="--query-attends")] = None
+    "Whether the query's own token is left out of the keys and values."
+    mlp: str | None = None
+    "What follows attention: relu, gelu, or none."
+    causal: Annotated[bool | None, Parameter(negative="")] = None
+    "Let tokens attend to earlier ones only."
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolverFlags:
+    """Settings of the solver; which it takes, `descant models` lists."""
+
+    steps: int | None = None
+    "Steps of adam (5000), or refining steps of lm (100)."
+    batch: int | None = None
+    "Fresh contexts per step of adam (2048)."
+    lr: float | None = None
+    "Step size of adam (0.001)."
+    seeds: int = 1
+    "Members trained at once by adam; starts of the other solvers beside those they have anyway."
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig:
+    """One training: a kind of model, a task, and how the one is fitted to the other."""
+
+    model: str
+    options: ModelFlags
+    task: TaskFlags
+    solver: str
+    objective: str
+    settings: SolverFlags
+    seed: int
+    samples: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, raw: Any) -> "TrainConfig":
+        """The record that `to_json` wrote; a `ValueError` that names the field if this is not one."""
+        return _typed(cls, raw, "config")
+
+
+def _typed(cls: type[T], raw: Any, where: str) -> T:
+    """A dataclass from plain values, its fields checked against their types."""
+    names = {field.name for field in fields(cls)}  # pyright: ignore[reportArgumentType]
+    if not isinstance(raw, dict) or set(raw) != names:
+        odd = sorted(set(raw) ^ names) if isinstance(raw, dict) else [repr(raw)]
+        raise ValueError(f"{where} lacks, or has too many: {', '.join(odd)}; it was not written by this version.")
+    hints = get_type_hints(cls)
+    return cls(**{name: _value(hints[name], raw[name], f"{where}.{name}") for name in names})
+
+
+def _value(kind: Any, raw: Any, where: str) -> Any:
+    if is_dataclass(kind):
+        return _typed(kind, raw, where)  # pyright: ignore[reportArgumentType]
+    for member in get_args(kind) if isinstance(kind, UnionType) else (kind,):
+        if type(raw) is member:
+            return raw
+        if member is float and type(raw) is int:
+            return float(raw)
+    raise ValueError(f"{where} is {raw!r}, which is not of its type; it was not written by this version.")
