@@ -36,6 +36,7 @@ class AbstractPredictor(AbstractOpen):
     | `linear`, `weights` | measuring and training in moment space, at a cost that doesn't grow with n | not linear |
     | `gram_affine` | exact risks, training on the whole risk at once | no merged form |
     | `exact_risk` | an exact risk that has nothing to do with a merged form | no closed form |
+    | `scaled` | use at another context length than it was trained at, see `attention.rescaled` | no plain sums |
     """
 
     @abstractmethod
@@ -58,6 +59,10 @@ class AbstractPredictor(AbstractOpen):
     def exact_risk(self, task: "AbstractTask") -> float:
         """The risk on a task in closed form; asked only of predictors without a merged form."""
         raise Unknown(f"{type(self).__name__} has no closed form")
+
+    def scaled(self, factor: float) -> "AbstractPredictor":
+        """One that sees every sum over the context `factor` times as large."""
+        raise Unknown(f"{type(self).__name__} is not known to read its context through plain sums")
 
 
 class AbstractLinearPredictor(AbstractPredictor):

@@ -50,6 +50,7 @@ from ._linear_transformer import AbstractLinearTransformer as AbstractLinearTran
 from ._lsa import LSA as LSA
 from ._ltb import LTB as LTB
 from ._merged_ltb import MergedLTB as MergedLTB
+from ._rescaled import rescaled as rescaled
 from ._saving import check_saving as check_saving, load as load, save as save, to_bytes as to_bytes
 from ._softmax import SoftmaxTransformer as SoftmaxTransformer
 from ._torch import to_torch as to_torch

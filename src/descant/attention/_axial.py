@@ -95,6 +95,11 @@ class Axial(AbstractLinearTransformer):
         """Directions that are singled out."""
         return self.p_along.shape[-1] - 1
 
+    @property
+    def factors(self) -> int:
+        """An entry of P and one of Q."""
+        return 2
+
     def parameters(self) -> PyTree[Array]:
         """The fields, layer by layer."""
         return repeated((self.p_across, self.p_along, self.q_across, self.q_along), self.layers)

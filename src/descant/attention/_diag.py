@@ -54,6 +54,11 @@ class Diag(AbstractDiagonal):
         """Heads per layer."""
         return self.p_x.shape[1]
 
+    @property
+    def factors(self) -> int:
+        """An entry of P and one of Q."""
+        return 2
+
     def omegas(self) -> Float[Array, "L 2 2"]:
         """sum_k p q^T."""
         p, q = jnp.stack([self.p_x, self.p_y], axis=1), jnp.stack([self.q_x, self.q_y], axis=1)

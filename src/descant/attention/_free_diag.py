@@ -34,6 +34,11 @@ class FreeDiag(AbstractDiagonal):
         depth, count = depth_and_sets(layers, 1, tied)
         return cls(*(scale * jax.random.normal(key, (4, count), dtype)), depth=depth)
 
+    @property
+    def factors(self) -> int:
+        """One omega."""
+        return 1
+
     def omegas(self) -> Float[Array, "L 2 2"]:
         """The fields."""
         return blocks(self.w_xx, self.w_xy, self.w_yx, self.w_yy)

@@ -58,6 +58,11 @@ class Full(AbstractLinearTransformer):
         """Heads per layer."""
         return self.p.shape[1]
 
+    @property
+    def factors(self) -> int:
+        """An entry of P and one of Q."""
+        return 2
+
     def parameters(self) -> PyTree[Array]:
         """P and Q of every layer."""
         return repeated((self.p, self.q), self.layers)

@@ -41,6 +41,11 @@ class GDPlusPlusTransformer(AbstractDiagonal):
         depth, count = depth_and_sets(layers, 1, tied)
         return cls(*(scale * jax.random.normal(key, (2, count), dtype)), depth=depth)
 
+    @property
+    def factors(self) -> int:
+        """One omega."""
+        return 1
+
     def omegas(self) -> Float[Array, "L 2 2"]:
         """w_xx and w_yx, beside zeros."""
         zero = jnp.zeros_like(self.w_xx)

@@ -94,6 +94,16 @@ class AbstractLinearTransformer(AbstractLinearPredictor):
             history.append(now)
         return jnp.stack(history)
 
+    @property
+    def factors(self) -> int:
+        """How many parameters are multiplied in each term of `update`: 2 for the entries of P and Q."""
+        raise Unknown(f"{type(self).__name__} doesn't say how its parameters are multiplied (`factors`)")
+
+    def scaled(self, factor: float) -> "AbstractLinearTransformer":
+        """The same kind of network, as if G were `factor` times as large in every layer."""
+        share = factor ** (1 / self.factors)
+        return jax.tree.map(lambda leaf: share * leaf, self)
+
     def gram_affine(self, d: int, n: int) -> Merged:
         """A single layer in merged form, for exact risks."""
         if self.layers > 1:

@@ -105,6 +105,10 @@ class LSA(AbstractPredictor):
         weights = jnp.einsum("hj,hjl->l", values, self._query_side(slope))
         return weights + slope if self.residual else weights
 
+    def scaled(self, factor: float) -> "LSA":
+        """The same layer with larger values; nothing to do where G is divided by n already."""
+        return self if self.normalized else eqx.tree_at(lambda layer: layer.v, self, factor * self.v)
+
     def gram_affine(self, d: int, n: int) -> Merged:
         """The same function of contexts of length n in merged form, where it has one: what exact risks are made of."""
         del d

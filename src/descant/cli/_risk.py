@@ -29,13 +29,15 @@ def risk(
     """Print the in-context risk E (prediction - <w, x>)^2 of a predictor; for a class, of its best member.
 
     Exact where a closed form exists, otherwise an estimate with its standard error. The query's own label noise is not
-    counted. "Adjusted" is the risk less that of the oracle ridge, which is told the noise level of each prompt.
+    counted. "Adjusted" is the risk less that of the oracle, who knows the prior and is told the noise level of each prompt (for
+    Gaussian tasks the oracle ridge); it is left out where the posterior is not known.
 
     Parameters
     ----------
     name
         zero, ols, gd (one step from zero, scalar step size), preconditioned-gd (one step from zero, any matrix),
-        gd-beta, ridge (the oracle), const-ridge, ada-ridge, tuned-ridge, bayes, lsa, multi-head-lsa, yq-lsa or ltb.
+        gd-beta, ridge (the oracle), const-ridge, ada-ridge, tuned-ridge, bayes, lsa, multi-head-lsa, yq-lsa or ltb; or
+        your own as module:name.
     heads
         Heads of multi-head-lsa; d + 1 if left out, more never help.
     query_masked
@@ -53,6 +55,7 @@ def risk(
     import jax
 
     from ..measure import best, risk as measure
+    from ..tasks import Unknown
 
     built = task.build()
     predictor = best(name, built, heads=heads, query_masked=query_masked)
@@ -61,11 +64,14 @@ def risk(
     if json:
         print(_as_json(name, found, task, heads, query_masked))
         return
-    rows = [(name, found)]
+    rows, unknown = [(name, found)], []
     for reference in REFERENCES:
-        if reference != name:
-            rows.append((reference, measure(best(reference, built), built, samples=samples, key=key)))
-    _print_table(task.in_words(), rows)
+        try:
+            if reference != name:
+                rows.append((reference, measure(best(reference, built), built, samples=samples, key=key)))
+        except Unknown as reason:
+            unknown.append(f"{reference}: {reason}")
+    _print_table(task.in_words(), rows, unknown)
 
 
 def _as_json(name: str, found: "Risk", task: TaskFlags, heads: int | None, query_masked: bool) -> str:
@@ -85,12 +91,12 @@ def _as_json(name: str, found: "Risk", task: TaskFlags, heads: int | None, query
     return line("result", result)
 
 
-def _print_table(title: str, rows: "list[tuple[str, Risk]]") -> None:
+def _print_table(title: str, rows: "list[tuple[str, Risk]]", unknown: list[str]) -> None:
     from rich.console import Console
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", caption_justify="left")
-    table.caption = "risk: E (prediction - <w, x>)²; adjusted: less the oracle ridge's; ±: standard error"
+    table.caption = "risk: E (prediction - <w, x>)²; adjusted: less the oracle's; ±: standard error"
     table.add_column("predictor")
     for column in ("risk", "±", "adjusted", "±"):
         table.add_column(column, justify="right")
@@ -99,10 +105,17 @@ def _print_table(title: str, rows: "list[tuple[str, Risk]]") -> None:
         cells = (
             name,
             f"{found.value:.6g}",
-            "exact" if found.method == "exact" else f"{found.standard_error:.2g}",
-            f"{found.adjusted:.6g}",
-            "exact" if found.adjusted_error == 0 else f"{found.adjusted_error:.2g}",
+            "exact" if found.method == "exact" else _error(found.standard_error),
+            "-" if found.adjusted is None else f"{found.adjusted:.6g}",
+            _error(found.adjusted_error),
             found.method,
         )
         table.add_row(*cells, style="bold" if index == 0 else "dim", end_section=index == 0)
     Console().print(table)
+    for reason in unknown:
+        print(f"not known of {reason}")
+
+
+def _error(value: float | None) -> str:
+    """A standard error; nothing is said of a number that isn't known."""
+    return "-" if value is None else "exact" if value == 0 else f"{value:.2g}"

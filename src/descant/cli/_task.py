@@ -1,44 +1,71 @@
 """The flags that describe a task, shared by every command that needs one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..tasks import LinearRegression
+    from ..tasks import AbstractTask
 
 
 @dataclass(frozen=True, kw_only=True)
 class TaskFlags:
-    """Linear regression in context: w ~ N(C 1, S^2 I), Gaussian inputs, one noise level per prompt."""
+    """Linear regression in context, with a law for each of its parts; or a task of one's own."""
 
     d: int
     "Input dimension."
     n: int
     "Context length: how many labelled inputs a prompt holds."
+    prior: str = "gaussian"
+    "Law of tasks: gaussian, student-t:5, laplace, sparse:0.3, pool:16, mixture:2, or your own as module:name:numbers."
     prior_mean: float = 0.0
-    "Prior mean C, the same in every coordinate."
+    "Location C of every coordinate of a task; of a Gaussian its mean."
     prior_scale: float = 1.0
-    "Prior standard deviation S of every coordinate."
+    "Scale S of every coordinate of a task; of a Gaussian its standard deviation."
+    inputs: str = "gaussian"
+    "Law of inputs: gaussian, sphere, rademacher, uniform:-1,1, student-t:5, or your own as module:name:numbers."
     input_condition: float = 1.0
     "Condition number K of the input covariance: log-spaced eigenvalues from 1 to 1/K, scaled to trace d."
     noise: str = "0"
-    "Noise level: 0.5 (fixed), uniform:5 (U(0, 5), drawn per prompt), or 1,3 (either, equal weights)."
+    "Noise level: 0.5 (fixed), 1,3 (either), uniform:5, log-uniform:0.1,3, inverse-gamma:3,2, or module:name:numbers."
+    label_noise: str = "gaussian"
+    "Law of the label noise that the level multiplies: gaussian, laplace, student-t:5, or module:name:numbers."
+    task: str | None = None
+    "A task of your own instead of all these laws, as module:name: a class or function called with d and n."
 
-    def build(self) -> "LinearRegression":
+    def build(self) -> "AbstractTask":
         """The task that the flags describe."""
-        from ..tasks import GaussianInputs, GaussianPrior, LinearRegression, parse_noise
+        from ..tasks import LinearRegression, own_task, parse_inputs, parse_labels, parse_noise, parse_prior
 
+        if self.task is not None:
+            if self._laws():
+                flag = "--" + self._laws()[0].replace("_", "-")
+                raise ValueError(f"task is {self.task!r}, a task of its own with its own laws; leave out {flag}.")
+            return own_task(self.task, self.d, self.n)
         return LinearRegression(
             self.d,
             self.n,
-            GaussianPrior.isotropic(self.d, self.prior_mean, self.prior_scale),
-            GaussianInputs.conditioned(self.d, self.input_condition),
+            parse_prior(self.prior, self.d, self.prior_mean, self.prior_scale),
+            parse_inputs(self.inputs, self.d, self.input_condition),
             parse_noise(self.noise),
+            parse_labels(self.label_noise),
         )
 
     def in_words(self) -> str:
         """One line for the head of a table."""
-        return (
-            f"d = {self.d}, n = {self.n}, prior N({self.prior_mean:g}, {self.prior_scale:g}²), "
-            f"input condition {self.input_condition:g}, noise {self.noise}"
-        )
+        sizes = f"d = {self.d}, n = {self.n}"
+        if self.task is not None:
+            return f"{sizes}, task {self.task}"
+        located = f"{self.prior_mean:g}, {self.prior_scale:g}"
+        prior = f"N({located}²)" if self.prior == "gaussian" else f"{self.prior} ({located})"
+        words = [sizes, f"prior {prior}"]
+        if self.inputs != "gaussian":
+            words.append(f"inputs {self.inputs}")
+        words += [f"input condition {self.input_condition:g}", f"noise {self.noise}"]
+        if self.label_noise != "gaussian":
+            words.append(f"label noise {self.label_noise}")
+        return ", ".join(words)
+
+    def _laws(self) -> list[str]:
+        """The flags of laws that were given other than by default."""
+        laws = [field for field in fields(self) if field.name not in ("d", "n", "task")]
+        return [field.name for field in laws if getattr(self, field.name) != field.default]

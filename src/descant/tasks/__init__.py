@@ -16,6 +16,7 @@ from ._law import (
     mixed_moments as mixed_moments,
     symmetric_moments as symmetric_moments,
 )
+from ._own import own_task as own_task
 from ._posterior import Posterior as Posterior, WeighedRidges as WeighedRidges
 from ._prompt import Moments as Moments, Prompt as Prompt
 from ._quadrature import peak_panels as peak_panels
@@ -23,6 +24,7 @@ from ._regression import LinearRegression as LinearRegression
 from ._spectrum import Spectrum as Spectrum
 from ._task import AbstractTask as AbstractTask
 from .inputs import (
+    INPUTS as INPUTS,
     GaussianInputs as GaussianInputs,
     GivenInputs as GivenInputs,
     MappedInputs as MappedInputs,
@@ -30,13 +32,16 @@ from .inputs import (
     SphereInputs as SphereInputs,
     StudentTInputs as StudentTInputs,
     UniformInputs as UniformInputs,
+    parse_inputs as parse_inputs,
 )
 from .labels import (
+    LABELS as LABELS,
     AbstractLabelNoise as AbstractLabelNoise,
     GaussianLabelNoise as GaussianLabelNoise,
     LabelMoments as LabelMoments,
     LaplaceLabelNoise as LaplaceLabelNoise,
     StudentTLabelNoise as StudentTLabelNoise,
+    parse_labels as parse_labels,
 )
 from .noise import (
     NOISES as NOISES,
@@ -52,10 +57,12 @@ from .noise import (
     parse_noise as parse_noise,
 )
 from .priors import (
+    PRIORS as PRIORS,
     GaussianMixturePrior as GaussianMixturePrior,
     GaussianPrior as GaussianPrior,
     LaplacePrior as LaplacePrior,
     PoolPrior as PoolPrior,
     SparsePrior as SparsePrior,
     StudentTPrior as StudentTPrior,
+    parse_prior as parse_prior,
 )

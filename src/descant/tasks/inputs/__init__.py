@@ -7,3 +7,4 @@ from ._rademacher import RademacherInputs as RademacherInputs
 from ._sphere import SphereInputs as SphereInputs
 from ._student_t import StudentTInputs as StudentTInputs
 from ._uniform import UniformInputs as UniformInputs
+from ._spec import INPUTS as INPUTS, parse_inputs as parse_inputs

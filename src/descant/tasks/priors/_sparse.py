@@ -85,5 +85,5 @@ class SparsePrior(AbstractPrior):
         # 0 log 0 is 0: with probability 0 or 1 a single support remains.
         inside = jnp.where(sizes > 0, sizes * jnp.log(self.probability), 0.0)
         outside = jnp.where(sizes < d, (d - sizes) * jnp.log1p(-self.probability), 0.0)
-        covs = self.scale**2 * supports[:, :, None] * jnp.eye(d, dtype=supports.dtype)
+        covs = self.scale**2 * supports[:, :, None] * jnp.eye(d, dtype=supports.dtype)[None]
         return GaussianMixture(inside + outside, self.mean * supports, covs)

@@ -92,8 +92,8 @@ class StudentTPrior(AbstractPrior):
         """N(mean, s scale) for nodes s."""
         log_s, log_weights = _scale_nodes(self.df, d)
         dtype = self.mean.dtype
-        scales = jnp.asarray(np.exp(log_s), dtype)[:, None, None] * self.scale
-        means = jnp.broadcast_to(self.mean, (log_s.size, d))
+        scales = jnp.asarray(np.exp(log_s), dtype)[:, None, None] * self.scale[None]
+        means = jnp.broadcast_to(self.mean[None], (log_s.size, d))
         return GaussianMixture(jnp.asarray(log_weights, dtype), means, scales)
 
     def log_density(self, w: Float[Array, " d"]) -> Float[Array, ""]:

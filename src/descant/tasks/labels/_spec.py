@@ -1,0 +1,17 @@
+"""Laws of label noise as short texts."""
+
+from .._spec import law_registry, parse_law
+from ._abstract import AbstractLabelNoise
+from ._gaussian import GaussianLabelNoise
+from ._laplace import LaplaceLabelNoise
+from ._student_t import StudentTLabelNoise
+
+LABELS = law_registry("label noise", "descant.labels")
+LABELS.add("gaussian", GaussianLabelNoise)
+LABELS.add("laplace", LaplaceLabelNoise)
+LABELS.add("student-t", StudentTLabelNoise)
+
+
+def parse_labels(spec: str) -> AbstractLabelNoise:
+    """The law that a short text means: `laplace`, `student-t:5`, or one's own as `module:name:numbers`."""
+    return parse_law(LABELS, AbstractLabelNoise, spec)

@@ -1,0 +1,57 @@
+"""Laws of tasks as short texts."""
+
+import jax
+import jax.numpy as jnp
+
+from ... import _check
+from .._law import AbstractPrior
+from .._spec import law_registry, parse_law
+from ._gaussian import GaussianPrior
+from ._laplace import LaplacePrior
+from ._mixture import GaussianMixturePrior
+from ._pool import PoolPrior
+from ._sparse import SparsePrior
+from ._student_t import StudentTPrior
+
+# The pool of `pool:16` is the same in every run.
+POOL_SEED = 0
+
+
+def _pool(tasks: float, *, d: int, mean: float, scale: float) -> PoolPrior:
+    if tasks != int(tasks):
+        raise ValueError(f"a pool has a whole number of tasks, not {tasks}.")
+    return PoolPrior.drawn(d, int(tasks), key=jax.random.key(POOL_SEED), mean=mean, scale=scale)
+
+
+def _mixture(centre: float, *, d: int, mean: float, scale: float) -> GaussianMixturePrior:
+    """Two Gaussians of equal weight, `centre` to either side of the mean in every coordinate."""
+    means = mean + centre * jnp.stack([jnp.ones(d), -jnp.ones(d)])
+    return GaussianMixturePrior([0.5, 0.5], means, jnp.stack([scale**2 * jnp.eye(d)] * 2))
+
+
+PRIORS = law_registry("prior", "descant.priors")
+PRIORS.add("gaussian", lambda *, d, mean, scale: GaussianPrior.isotropic(d, mean, scale))
+PRIORS.add("mixture", _mixture)
+PRIORS.add("pool", _pool)
+PRIORS.add("sparse", SparsePrior)
+PRIORS.add("student-t", lambda df, *, d, mean, scale: StudentTPrior.isotropic(d, df, mean, scale))
+PRIORS.add("laplace", LaplacePrior)
+
+
+def parse_prior(spec: str, d: int, mean: float = 0.0, scale: float = 1.0) -> AbstractPrior:
+    """The law that a short text means, for d coordinates of this location and scale.
+
+    | text | law |
+    |---|---|
+    | `gaussian` | N(mean, scale^2 I) |
+    | `mixture:2` | the same, moved by 2 or by -2 in all coordinates at once |
+    | `pool:16` | 16 tasks drawn from it once, with a fixed seed |
+    | `sparse:0.3` | its coordinates, each with probability 0.3, else 0 |
+    | `student-t:5` | Student-t of 5 degrees of freedom, `scale` the scale of a coordinate |
+    | `laplace` | Laplace coordinates, the density exp(-|w - mean| / scale) |
+    | `module:name:numbers` | one's own, made from the numbers; it gets d, mean and scale if it has arguments of these names |
+    """
+    _check.size("d", d)
+    _check.finite("prior mean", mean)
+    _check.not_negative("prior scale", scale)
+    return parse_law(PRIORS, AbstractPrior, spec, d=d, mean=mean, scale=scale)
