@@ -1,7 +1,8 @@
 """Abstract or final: classes of this package that can be drawn, measured or trained are one or the other.
 
-What a class knows (its moments, its posterior, its exact risk) holds for its own methods. A subclass that overrides one of
-them would inherit the rest, and with it wrong numbers that look exact. So only classes named `Abstract...` can be subclassed.
+What a class knows (its moments, its posterior, its exact risk) holds for its own methods. A subclass that overrides one
+of them would inherit the rest, and with it wrong numbers that look exact. So only classes named `Abstract...` can be
+subclassed.
 """
 
 import equinox as eqx
@@ -18,5 +19,6 @@ class AbstractOpen(eqx.Module):
                 parents = [parent.__name__ for parent in base.__mro__[1:] if parent.__name__.startswith("Abstract")]
                 raise TypeError(
                     f"{cls.__name__} is a subclass of {base.__name__}, which is final: what {base.__name__} knows of "
-                    f"itself would not hold for a subclass. Subclass {parents[0]}, or hold a {base.__name__} in a field."
+                    f"itself would not hold for a subclass. Subclass {parents[0]}, "
+                    f"or hold a {base.__name__} in a field."
                 )

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Merged(NamedTuple):
     """One layer of linear attention with all its heads merged: weights that are affine in the Gram matrix.
 
-    The prediction is `<w, x_query>` with w_l = offset_l + `<tensor_l, G / n>`. Where the query attends (`query_masked` is
-    False), G also holds the query's own token (x_query, 0).
+    The prediction is `<w, x_query>` with w_l = offset_l + `<tensor_l, G / n>`. Where the query attends (`query_masked`
+    is False), G also holds the query's own token (x_query, 0).
     """
 
     offset: Float[Array, " d"]
@@ -28,8 +28,8 @@ class Merged(NamedTuple):
 class AbstractPredictor(AbstractOpen):
     """Anything that answers a prompt with one number, its guess of the query's label.
 
-    A subclass must have `__call__`; that is enough to be trained and measured on tokens. What else it knows of itself makes
-    more possible, and is asked of it:
+    A subclass must have `__call__`; that is enough to be trained and measured on tokens. What else it knows of itself
+    makes more possible, and is asked of it:
 
     | method | what it makes possible | left out |
     |---|---|---|
@@ -45,7 +45,7 @@ class AbstractPredictor(AbstractOpen):
 
     @property
     def linear(self) -> bool:
-        """Whether the prediction is `<weights(moments), x_query>`: linear in the query, the context seen through moments."""
+        """Whether the prediction is `<weights(moments), x_query>`, the context seen through its moments."""
         return False
 
     def weights(self, moments: Moments) -> Float[Array, " d"]:
@@ -76,8 +76,8 @@ class AbstractLinearPredictor(AbstractPredictor):
         super().__init_subclass__(**settings)
         if "__call__" in cls.__dict__ or "linear" in cls.__dict__:
             raise TypeError(
-                f"{cls.__name__} has a __call__ or linear of its own beside weights, and the two could differ; subclass "
-                "AbstractPredictor, and give both there."
+                f"{cls.__name__} has a __call__ or linear of its own beside weights, and the two could differ; "
+                "subclass AbstractPredictor, and give both there."
             )
 
     @property

@@ -23,8 +23,8 @@ def imported(reference: str, what: str) -> Any:
         if error.name is None or not (module == error.name or module.startswith(f"{error.name}.")):
             raise
         raise ValueError(
-            f"{what} is {reference!r}, but there is no module {module!r}; it is looked for in the present folder and on "
-            "PYTHONPATH."
+            f"{what} is {reference!r}, but there is no module {module!r}; "
+            "it is looked for in the present folder and on PYTHONPATH."
         ) from None
     for part in name.split("."):
         if not hasattr(found, part):

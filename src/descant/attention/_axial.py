@@ -30,11 +30,12 @@ MORE_STARTS = 4
 class Axial(AbstractLinearTransformer):
     """Layers that treat all input coordinates alike but the last few, the axes, which may mix with the label.
 
-    With m - 1 axes, the P of a head is `p_across` times the identity on the inputs across the axes, and the m x m matrix
-    `p_along` on (axes, label); Q likewise. Fields are (L, K) and (L, K, m, m), or with a leading 1 for `depth` tied layers.
+    With m - 1 axes, the P of a head is `p_across` times the identity on the inputs across the axes, and the m x m
+    matrix `p_along` on (axes, label); Q likewise. Fields are (L, K) and (L, K, m, m), or with a leading 1 for `depth`
+    tied layers.
 
-    Rotate the inputs about the axes, and the weight vector rotates with them: these networks stand between DIAG, which is
-    equivariant under all rotations, and FULL, which need not be under any.
+    Rotate the inputs about the axes, and the weight vector rotates with them: these networks stand between DIAG, which
+    is equivariant under all rotations, and FULL, which need not be under any.
     """
 
     p_across: Float[Array, "L K"]

@@ -9,9 +9,10 @@ from jaxtyping import Array, Float
 def congruence(step: Float[Array, "e e"], gram: Float[Array, "e e"]) -> Float[Array, "e e"]:
     """S G Sᵀ for a symmetric G.
 
-    Left to itself, automatic differentiation multiplies many small matrices by transposed ones from the left, for which XLA
-    takes five times as long on a CPU as for plain products, and does not know that G is symmetric. The derivative below is
-    written so that its transpose, which is what a gradient runs, has plain products only. Forwards it is no faster.
+    Left to itself, automatic differentiation multiplies many small matrices by transposed ones from the left, for which
+    XLA takes five times as long on a CPU as for plain products, and does not know that G is symmetric. The derivative
+    below is written so that its transpose, which is what a gradient runs, has plain products only. Forwards it is no
+    faster.
     """
     return step @ gram @ step.T
 

@@ -55,8 +55,8 @@ def gd_beta_as_ltb(gd_beta: GDBeta) -> LTB:
 def gd_beta_as_elsa(gd_beta: GDBeta, n: int) -> ELSAPredictor:
     """GD-beta as two blocks of ELSA on the natural input [X y 0; x_query^T 0 0], for contexts of length n.
 
-    Block 1 subtracts the start: [X, y - X beta, 0; x_query^T, 0, `<beta, x_query>`]. Block 2 adds the preconditioned step
-    to the answer. The biases do what LTB needs an MLP, a skip and a mask for.
+    Block 1 subtracts the start: [X, y - X beta, 0; x_query^T, 0, `<beta, x_query>`]. Block 2 adds the preconditioned
+    step to the answer. The biases do what LTB needs an MLP, a skip and a mask for.
     """
     _check.size("n", n)
     d = gd_beta.beta.shape[0]
@@ -100,8 +100,8 @@ def gram_affine_as_lsa(predictor: GramAffine) -> LSA:
 def two_noise_network(n: int, sigmas: tuple[float, float]) -> FreeDiag:
     """Theorem 5.2 of Vladymyrov et al.: two layers that are ridge regression at two noise levels, as n grows.
 
-    For inputs x ~ N(0, I / n) and tasks w ~ N(0, I), where X^T X is nearly I and y^T y nearly n sigma^2. Layer 1 takes a
-    gradient step, w_yx = -c; layer 2 shrinks by the labels' size: c (1 + n sigma^2 w_yy) = 1 / (1 + sigma^2) at both
+    For inputs x ~ N(0, I / n) and tasks w ~ N(0, I), where X^T X is nearly I and y^T y nearly n sigma^2. Layer 1 takes
+    a gradient step, w_yx = -c; layer 2 shrinks by the labels' size: c (1 + n sigma^2 w_yy) = 1 / (1 + sigma^2) at both
     levels, two linear equations for c and c w_yy. At other levels it is not ridge regression.
     """
     _check.size("n", n)

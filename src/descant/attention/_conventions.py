@@ -47,7 +47,7 @@ def to_kqvp(
 
 
 def from_pq(p: Float[Array, "L K d d"], q: Float[Array, "L K d d"], n: int) -> Full:
-    """A stack from merged P and Q of size d, whose last row and column are fixed: P = diag(p, 1) / n, Q = diag(q, 0)."""
+    """A stack from merged P and Q of size d, last rows and columns fixed: P = diag(p, 1) / n, Q = diag(q, 0)."""
     _check.size("n", n)
     grow = ((0, 0), (0, 0), (0, 1), (0, 1))
     return Full(jnp.pad(p, grow).at[..., -1, -1].set(1) / n, jnp.pad(q, grow))

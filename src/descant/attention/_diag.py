@@ -104,7 +104,7 @@ def _restart(model: Diag, task: AbstractTask, key: PRNGKeyArray) -> Diag:
 
 
 def _from_gd(model: GDPlusPlusTransformer, like: Diag, task: AbstractTask) -> Diag:
-    """GD++ as DIAG with the heads of `like`: the first head does it all, the others and q_y start at next to nothing."""
+    """GD++ as DIAG with the heads of `like`: the first head does it all, the others and q_y are next to nothing."""
     x, y = gram_sizes(task)
     # p and q share the omegas' size evenly in units of w_yx, so that both can move.
     unit = jnp.maximum(jnp.abs(model.w_yx) * x, 1e-2)

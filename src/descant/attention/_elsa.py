@@ -17,9 +17,9 @@ from ._kind import Kind
 class ELSABlock(eqx.Module):
     """sum_h (H W3 + B3)(H W1 + B1)^T(H W2 + B2), plus H itself if `residual`, on an input H of r rows and c columns.
 
-    A row is a token. W3 is the query, W1 the key, W2 the value; weights are (heads, c, c), biases (heads, r, c), or None
-    for none at all: then the block is plain linear self-attention H W3 W1^T (H^T H) W2. No softmax, no mask, no 1/n.
-    Biases have a row per token, which ties a block with biases to one number of rows.
+    A row is a token. W3 is the query, W1 the key, W2 the value; weights are (heads, c, c), biases (heads, r, c), or
+    None for none at all: then the block is plain linear self-attention H W3 W1^T (H^T H) W2. No softmax, no mask, no
+    1/n. Biases have a row per token, which ties a block with biases to one number of rows.
     """
 
     w1: Float[Array, "h c c"]
@@ -96,7 +96,7 @@ class ELSABlock(eqx.Module):
 
 
 class Repeated(eqx.Module):
-    """Blocks that are run `count` times with the same weights, as a scan: its cost to compile doesn't grow with the count."""
+    """Blocks that are run `count` times with the same weights, as a scan: compiling it costs the same for any count."""
 
     blocks: "tuple[ELSABlock | Repeated, ...]"
     count: int = eqx.field(static=True)

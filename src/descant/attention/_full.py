@@ -126,8 +126,8 @@ def _levels(model: Full, task: AbstractTask, random_starts: int, every_depth: bo
 
 def _level(model: Full, layers: int, task: AbstractTask) -> Level:
     def starts(found: dict[str, Any], key: PRNGKeyArray) -> list[Any]:
-        # On a finite pool there is always some slope towards the rest of FULL: no push is needed. A single start, because
-        # screening on few contexts would overfit the one that is good.
+        # On a finite pool there is always some slope towards the rest of FULL: no push is needed. A single start,
+        # because screening on few contexts would overfit the one that is good.
         del key
         return [as_full(found[f"axial {layers}"], task.d)]
 

@@ -55,7 +55,8 @@ class GDPlusPlusTransformer(AbstractDiagonal):
 class Spectrum(eqx.Module):
     """A context in the eigenbasis of its X^T X, where the matrices of GD++ are numbers.
 
-    GD++ is w = f(X^T X) X^T y, so a coordinate of the eigenbasis never meets another one, and a layer costs d operations.
+    GD++ is w = f(X^T X) X^T y, so a coordinate of the eigenbasis never meets another one,
+    and a layer costs d operations.
     """
 
     eigenvalues: Float[Array, "*m d"]

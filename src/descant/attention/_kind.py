@@ -26,7 +26,8 @@ NEUTRAL = {"layers": 1, "heads": 1, "tied": False, "query_masked": True, "causal
 class Prepared(NamedTuple):
     """Contexts in a form in which a kind of model is cheaper than on their moments.
 
-    `prepare(moments)` takes the moments of many contexts at once, `weights(model, context)` one of the prepared contexts.
+    `prepare(moments)` takes the moments of many contexts at once,
+    `weights(model, context)` one of the prepared contexts.
     """
 
     prepare: Callable[[Any], Any]
@@ -47,22 +48,26 @@ class Kind:
     - `name`: what it is called on the command line; `sentence`: what it is, for lists of models.
     - `model`: its class. `parts`: classes of modules that stand in its fields, so that they are saved with it.
     - `make(task, *, key, ...)`: a model with random weights, of the size that the task's contexts call for. Its keyword
-      arguments beside the key are the options of the kind, with their defaults; the command line has flags for `layers`,
-      `heads`, `tied`, `query_masked`, `mlp` and `causal`.
-    - `restart(model, task, key)`: other random weights of the same shapes; left out, normal numbers of each array's size.
-    - `levels(model, task, random_starts, every_depth)`: simpler models on the way to it, for the solver `lm`, its own level
-      last; left out, only its own.
+      arguments beside the key are the options of the kind, with their defaults; the command line has flags for
+      `layers`, `heads`, `tied`, `query_masked`, `mlp` and `causal`.
+    - `restart(model, task, key)`: other random weights of the same shapes; left out, normal numbers of each
+      array's size.
+    - `levels(model, task, random_starts, every_depth)`: simpler models on the way to it, for the solver `lm`, its own
+      level last; left out, only its own.
     - `layers(model)`: how many layers it has; the more, the more rare contexts the solver `lm` draws.
     - `prepared`: a form of contexts in which it is cheaper than on moments.
-    - `arguments`: names of the constructor's arguments that a file describes it by, each a field of the same name; left out,
-      a file holds all its fields. Needed where a field is a module of another library, such as `equinox.nn.Linear`.
+    - `arguments`: names of the constructor's arguments that a file describes it by, each a field of the same name; left
+      out, a file holds all its fields. Needed where a field is another library's module, such as `equinox.nn.Linear`.
     - `torch(model, d)`: the same model as a PyTorch module.
     - `optimum(**options)`: name and options of its best member for `measure.best`, where theory knows it.
 
     >>> from descant import LinearRegression, attention as at
     >>> import jax
     >>> kind = at.Kind(
-    ...     name="small-lsa", sentence="one head", model=at.LSA, make=lambda task, *, key: at.LSA.random(task.d, key=key)
+    ...     name="small-lsa",
+    ...     sentence="one head",
+    ...     model=at.LSA,
+    ...     make=lambda task, *, key: at.LSA.random(task.d, key=key),
     ... )
     >>> kind.made(LinearRegression(3, 5), key=jax.random.key(0)).heads
     1
@@ -139,8 +144,8 @@ def as_kind(thing: Any) -> Kind:
         raise ValueError(f"model is {thing!r}; expected a Kind, or a subclass of AbstractPredictor.")
     if _beside(thing.model) is None:
         raise ValueError(
-            f"the record {thing.name!r} does not stand in the module of its class, {thing.model.__module__}; put it there, "
-            f"so that it is found wherever a {thing.model.__name__} turns up."
+            f"the record {thing.name!r} does not stand in the module of its class, {thing.model.__module__}; put it "
+            f"there, so that it is found wherever a {thing.model.__name__} turns up."
         )
     return thing
 
@@ -153,7 +158,8 @@ def _beside(model: type) -> Kind | None:
 def _nothing_makes(model: type) -> Callable[..., Any]:
     def make(task, *, key):
         raise ValueError(
-            f"{model.__name__} has no classmethod random(task, *, key) that makes one; write it, or a Kind beside the class."
+            f"{model.__name__} has no classmethod random(task, *, key) that makes one; write it, "
+            "or a Kind beside the class."
         )
 
     return make

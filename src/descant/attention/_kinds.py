@@ -35,8 +35,8 @@ def discover(room: str, path: Iterable[str]) -> None:
 def make_model(name: str, task: AbstractTask, *, key: PRNGKeyArray, **options: Any) -> Any:
     """A model with random weights, of the size that the task's contexts call for.
 
-    **Arguments:** `name` of its kind (`descant models` lists them), or `module:name` of one of your own; `options` are those
-    of the kind, such as layers and heads.
+    **Arguments:** `name` of its kind (`descant models` lists them), or `module:name` of one of your own; `options` are
+    those of the kind, such as layers and heads.
 
     >>> import jax
     >>> from descant import LinearRegression

@@ -14,8 +14,8 @@ class LayerStates(eqx.Module):
 
     x_i = M x_i + y_i u,  y_i = a y_i - `<w, x_i>`  for the context;   x_query = M x_query,  y_query = -`<w, x_query>`.
 
-    The prediction is `<w, x_query>`: w is the weight vector that the network has found so far, u a momentum, a a damping
-    of the labels, M a preconditioner.
+    The prediction is `<w, x_query>`: w is the weight vector that the network has found so far, u a momentum, a a
+    damping of the labels, M a preconditioner.
     """
 
     m: Float[Array, "S d d"]

@@ -1,10 +1,10 @@
 """The way to a deep network: levels of simpler ones, each fitted from the best of those before it.
 
-A deep network trained from random weights alone ends in one of many poor minima. A network with one layer less, or one of
-a smaller class, fitted first, gives starts that are already good: a weak layer is added at each place, GD++ becomes
-DIAG, DIAG becomes axial, axial becomes FULL. Random starts are tried beside them at every level. The classes are ordered by
-symmetry: a network that is at a minimum of the smaller class has no slope towards the larger one, so that it takes a push to
-leave DIAG's rotations, and FULL, which has the most parameters by far, is left with little to find.
+A deep network trained from random weights alone ends in one of many poor minima. A network with one layer less, or one
+of a smaller class, fitted first, gives starts that are already good: a weak layer is added at each place, GD++ becomes
+DIAG, DIAG becomes axial, axial becomes FULL. Random starts are tried beside them at every level. The classes are
+ordered by symmetry: a network that is at a minimum of the smaller class has no slope towards the larger one, so that it
+takes a push to leave DIAG's rotations, and FULL, which has the most parameters by far, is left with little to find.
 
 Which levels lead to a kind of model says its record.
 """

@@ -2,10 +2,10 @@
 
 Tokens e_i = (x_i, y_i) and the query token (x_query, 0). A layer with heads k does, for the context and for the query,
 
-    e <- e + sum_k P_k G Q_k e,        G = sum over the context of e_i e_i^T   (plain sum, the query is never attended to)
+    e <- e + sum_k P_k G Q_k e, G = sum over the context of e_i e_i^T (plain sum, the query is never attended to)
 
-and the prediction is minus the last coordinate of the query token after the last layer. Notation and sign as in Vladymyrov
-et al. (2024) and von Oswald et al. (2023).
+and the prediction is minus the last coordinate of the query token after the last layer. Notation and sign as in
+Vladymyrov et al. (2024) and von Oswald et al. (2023).
 """
 
 from abc import abstractmethod
@@ -63,8 +63,8 @@ class AbstractLinearTransformer(AbstractLinearPredictor):
     def weights(self, moments: Moments) -> Float[Array, " d"]:
         """The weight vector, at a cost that doesn't depend on n.
 
-        All tokens of layer l are A_l e_i with A_{l+1} = B_l A_l, B_l = I + update(G_l), G_{l+1} = B_l G_l B_l^T. Only the
-        last row of A_L = B_L ... B_1 is wanted: it is multiplied out from the left, a vector at a time.
+        All tokens of layer l are A_l e_i with A_{l+1} = B_l A_l, B_l = I + update(G_l), G_{l+1} = B_l G_l B_l^T. Only
+        the last row of A_L = B_L ... B_1 is wanted: it is multiplied out from the left, a vector at a time.
         """
         self.check_inputs(moments.d)
         gram = moments.gram
@@ -84,7 +84,7 @@ class AbstractLinearTransformer(AbstractLinearPredictor):
         return -row[:-1]
 
     def tokens(self, prompt: Prompt) -> Float[Array, "S m e"]:
-        """All tokens before the first and after each layer, the query last: the papers' own form, n tokens at a time."""
+        """All tokens before the first and after each layer, the query last: the papers' own form."""
         query = jnp.append(prompt.x_query, jnp.zeros((), prompt.x_query.dtype))
         now = jnp.concatenate([jnp.concatenate([prompt.x, prompt.y[:, None]], axis=1), query[None, :]])
         history = [now]

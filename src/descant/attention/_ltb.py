@@ -47,7 +47,7 @@ class LTB(AbstractLinearPredictor):
         scale: float = 0.6,
         dtype=float,
     ) -> "LTB":
-        """Normal factors of the given scale over the fourth root of their width; widths d, d + 1 and d + 1 if left out."""
+        """Normal factors of size scale over the fourth root of their width; widths left out are d, d + 1 and d + 1."""
         _check.size("d", d)
         widths = {
             "key_width": d if key_width is None else key_width,

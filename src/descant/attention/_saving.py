@@ -3,8 +3,8 @@
 The description of a module lists its kind and its fields: arrays with shape and dtype, plain values, modules, lists of
 modules. Loading builds the module from that list, so every check of the class's own runs again.
 
-A class is found by its name in the records of kinds: those of this package, those of the model's own file, and those that
-the user names. A file can't name code.
+A class is found by its name in the records of kinds: those of this package, those of the model's own file, and those
+that the user names. A file can't name code.
 """
 
 import dataclasses
@@ -107,8 +107,8 @@ def check_saving(model: eqx.Module, kinds: Iterable[Named] = ()) -> None:
     again = _from_parts(header["__metadata__"], safetensors.numpy.load(data), Table(named(kinds)))
     if not eqx.tree_equal(again, model):
         raise ValueError(
-            f"a {type(model).__name__} is not the same after it was saved and loaded; its constructor should keep what its "
-            "fields hold, or its Kind should name the arguments that it is made from."
+            f"a {type(model).__name__} is not the same after it was saved and loaded; its constructor should keep what "
+            "its fields hold, or its Kind should name the arguments that it is made from."
         )
 
 
@@ -116,8 +116,8 @@ def load(path: str | Path, kinds: Iterable[Named] = ()) -> Any:
     """Read a model; anything unexpected in the file is a `ValueError` that says what and where.
 
     **Arguments:** `kinds` are records, classes or `module:name` of your own models that the file may hold. Those of
-    installed packages (entry points in the group `descant.kinds`) and of the environment variable DESCANT_KINDS are known
-    too. A file never says what code to run.
+    installed packages (entry points in the group `descant.kinds`) and of the environment variable DESCANT_KINDS are
+    known too. A file never says what code to run.
     """
     path, table = Path(path), Table(named(kinds))
     try:
@@ -160,16 +160,16 @@ def _describe(value: Any, path: str, tensors: dict[str, np.ndarray], table: Tabl
     if not isinstance(value, eqx.Module):
         if not (value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and isfinite(value))):
             raise ValueError(
-                f"{path or 'the model'} is {value!r}, which can't be saved; a file holds arrays, finite numbers, words, "
-                "switches, tuples and modules."
+                f"{path or 'the model'} is {value!r}, which can't be saved; a file holds arrays, finite numbers, "
+                "words, switches, tuples and modules."
             )
         return value
     kind = type(value).__name__
     entry = table.get(kind)
     if entry is None or entry.cls is not type(value):
         raise ValueError(
-            f"{path or 'the model'} is a {kind}, which can't be saved because no record lists it; write a Kind beside its "
-            f"class, or list it among the parts of the Kind that uses it. Known: {table.names()}."
+            f"{path or 'the model'} is a {kind}, which can't be saved because no record lists it; write a Kind beside "
+            f"its class, or list it among the parts of the Kind that uses it. Known: {table.names()}."
         )
     if entry.arguments is not None:
         return {"kind": kind, "fields": _describe_arguments(value, entry.arguments, path, tensors, table)}
@@ -188,8 +188,9 @@ def _build(description: Any, path: str, tensors: dict[str, np.ndarray], table: T
             entry = table.get(kind)
             if entry is None:
                 raise ValueError(
-                    f"{where} is of the unknown kind {kind!r}; known: {table.names()}. If it is your own, name it: kinds=[...] "
-                    f"in Python, --kinds module:name on the command line, or the environment variable {VARIABLE}."
+                    f"{where} is of the unknown kind {kind!r}; known: {table.names()}. If it is your own, name it: "
+                    "kinds=[...] in Python, --kinds module:name on the command line, or the environment variable "
+                    f"{VARIABLE}."
                 )
             if entry.arguments is not None:
                 return _build_arguments(entry, fields, path, tensors, table)

@@ -60,9 +60,9 @@ class SoftmaxBlock(eqx.Module):
 class SoftmaxTransformer(AbstractPredictor):
     """Tokens (x_i, y_i) and (x_query, y_q), embedded linearly, through softmax blocks, read at the query.
 
-    **Arguments:** `width` of the residual stream, `heads` and `depth` of it; `mlp` is `none`, `relu` or `gelu`; `causal`
-    lets a token attend to itself and earlier ones only (the query is last, and sees all); `positions` adds a learnt
-    vector per position, for contexts of up to that many examples (0: none, and the order of the context doesn't
+    **Arguments:** `width` of the residual stream, `heads` and `depth` of it; `mlp` is `none`, `relu` or `gelu`;
+    `causal` lets a token attend to itself and earlier ones only (the query is last, and sees all); `positions` adds a
+    learnt vector per position, for contexts of up to that many examples (0: none, and the order of the context doesn't
     matter unless causal).
     """
 

@@ -50,8 +50,8 @@ def fresh(model: Any, task: AbstractTask, key: PRNGKeyArray) -> Any:
 def fresh_labels(model: Any, task: AbstractTask, key: PRNGKeyArray) -> Any:
     """The same for a layer that reads tokens by `v`, with the label read louder or less loud than the inputs.
 
-    A head that reads the labels descends by the gradient; one that reads the inputs learns a single direction of it, and
-    is stuck there. Which of the two it becomes depends on what it reads more of at the start.
+    A head that reads the labels descends by the gradient; one that reads the inputs learns a single direction of it,
+    and is stuck there. Which of the two it becomes depends on what it reads more of at the start.
     """
     first, second = jax.random.split(key)
     start = fresh(model, task, first)

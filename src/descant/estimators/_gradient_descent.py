@@ -109,10 +109,10 @@ class GDPlusPlus(AbstractLinearPredictor):
 
     With X^T X and X^T y of the original tokens and M = I, w = 0 at the start, layer l does
 
-        w <- w + step_l M (X^T y - X^T X w),    x_i <- (I - contraction_l X_l^T X_l) x_i,  where x_i of layer l is M x_i.
+        w <- w + step_l M (X^T y - X^T X w), x_i <- (I - contraction_l X_l^T X_l) x_i, where x_i of layer l is M x_i.
 
-    This is the GD++ linear transformer of von Oswald et al. with w_xx = -contraction_l and w_yx = -step_l: sums over the
-    context, not means. It is w = f(X^T X) X^T y with a polynomial f, hence linear in the labels.
+    This is the GD++ linear transformer of von Oswald et al. with w_xx = -contraction_l and w_yx = -step_l: sums over
+    the context, not means. It is w = f(X^T X) X^T y with a polynomial f, hence linear in the labels.
     """
 
     steps: Float[Array, " k"]

@@ -20,8 +20,11 @@ HEAVY = 5
 
 
 class BayesEstimate(NamedTuple):
-    """A posterior mean by Monte Carlo: the weight vector, the prediction, its standard error, and how many equally weighed
-    draws are worth as much (few of them mean that the standard error can't be trusted either)."""
+    """A posterior mean by Monte Carlo: the weight vector, the prediction and its standard error.
+
+    Also how many equally weighed draws are worth as much: few of them mean that the standard error can't be trusted
+    either.
+    """
 
     weights: Float[Array, " d"]
     value: Float[Array, ""]
@@ -32,10 +35,11 @@ class BayesEstimate(NamedTuple):
 class MonteCarloBayes(AbstractPredictor):
     """The posterior mean of a linear regression whose prior or label noise has no closed form, by importance sampling.
 
-    Tasks are proposed around the ridge solutions that would be the posterior if labels were Gaussian (and, unless the prior
-    is a mixture of Gaussians, tasks too), with the tails of a Student-t law, and weighed by the true densities. As an average
-    over `draws` it is off by a standard error, which `estimate` reports; its risk is above that of the true posterior mean
-    by the mean square of that, see `descant.measure.bayes_risk` for one that is not. The same `seed` gives the same answer.
+    Tasks are proposed around the ridge solutions that would be the posterior if labels were Gaussian (and, unless the
+    prior is a mixture of Gaussians, tasks too), with the tails of a Student-t law, and weighed by the true densities.
+    As an average over `draws` it is off by a standard error, which `estimate` reports; its risk is above that of the
+    true posterior mean by the mean square of that, see `descant.measure.bayes_risk` for one that is not. The same
+    `seed` gives the same answer.
     """
 
     task: LinearRegression
@@ -56,7 +60,7 @@ class MonteCarloBayes(AbstractPredictor):
 
     @classmethod
     def of(cls, task: AbstractTask, draws: int = DRAWS, seed: int = 0) -> "MonteCarloBayes":
-        """The estimator of a task whose laws know enough of themselves; `Unknown` says what is missing if they don't."""
+        """The estimator of a task whose laws know enough of themselves; else `Unknown` says what is missing."""
         made = cls(task.regression(), draws, seed)
         sigmas = _check.concrete(made.task.noise.nodes(jnp.zeros_like).sigmas)
         if sigmas is not None and not (sigmas > 0).all():
@@ -99,7 +103,8 @@ class MonteCarloBayes(AbstractPredictor):
             density = -0.5 * z @ z if matching is None else prior.log_density(w)
             return w, log_prior[of_prior, level] + density + jnp.sum(likelihood) - proposed
 
-        # In blocks: all draws of all prompts of a chunk at once would not fit into the caches, nor for long contexts memory.
+        # In blocks: all draws of all prompts of a chunk at once would not fit into the caches,
+        # nor for long contexts memory.
         blocks = jax.tree.map(lambda leaf: leaf.reshape(-1, BLOCK, *leaf.shape[1:]), (part, normal, tails))
         w, logs = jax.lax.map(lambda block: jax.vmap(drawn)(*block), blocks)
         w, shares = w.reshape(-1, d), jax.nn.softmax(logs.ravel())

@@ -1,8 +1,8 @@
 """The ridge family: posterior means that differ in what they take for the noise variance.
 
 All shrink towards the prior mean in the prior's metric; for the papers' prior N(0, I) they are the plain
-(X^T X + s I)^-1 X^T y. Where tasks are not Gaussian, they are made with the Gaussian of the same mean and covariance, and
-are then the best estimators that are affine in the labels, not posterior means.
+(X^T X + s I)^-1 X^T y. Where tasks are not Gaussian, they are made with the Gaussian of the same mean and covariance,
+and are then the best estimators that are affine in the labels, not posterior means.
 """
 
 import equinox as eqx
@@ -36,8 +36,8 @@ def noiseless_risk(prior: GaussianPrior, task: AbstractTask, *, is_posterior_mea
 class OracleRidge(AbstractLinearPredictor):
     """Ridge with the prompt's true noise variance: the posterior mean of somebody who is told sigma.
 
-    Equals scikit-learn's `Ridge(alpha=sigma**2, fit_intercept=False)` for the prior N(0, I). No predictor that sees only
-    the context has a smaller risk; `adjusted` risks are measured from it.
+    Equals scikit-learn's `Ridge(alpha=sigma**2, fit_intercept=False)` for the prior N(0, I). No predictor that sees
+    only the context has a smaller risk; `adjusted` risks are measured from it.
     """
 
     prior: GaussianPrior

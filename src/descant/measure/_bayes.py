@@ -14,10 +14,10 @@ from ._risk import SAMPLES, Risk, risk, token_chunk
 def bayes_risk(task: AbstractTask, *, samples: int = SAMPLES, key: PRNGKeyArray | None = None) -> Risk:
     """The risk of the posterior mean, which no predictor that sees only the context is below.
 
-    Where the posterior is known it is `risk(Bayes.of(task), task)`. Elsewhere the posterior mean is itself an average over
-    draws, and its own risk would be too high by their variance; so each prompt is answered twice, with independent draws, and
-    the product of the two errors is averaged: what the draws add to one is independent of what they add to the other. What
-    remains is the square of the bias of self-normalised weights, of the order of 1 / draws^2.
+    Where the posterior is known it is `risk(Bayes.of(task), task)`. Elsewhere the posterior mean is itself an average
+    over draws, and its own risk would be too high by their variance; so each prompt is answered twice, with independent
+    draws, and the product of the two errors is averaged: what the draws add to one is independent of what they add to
+    the other. What remains is the square of the bias of self-normalised weights, of the order of 1 / draws^2.
 
     **Arguments:** as of `risk`.
 

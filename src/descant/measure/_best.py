@@ -48,8 +48,8 @@ class Attention(NamedTuple):
 class Estimator:
     """A predictor by name, or a class of predictors and how its best member on a task is found.
 
-    **Arguments:** `about` says in a few words what it is; `build(task, attention)` makes it. Those with heads to choose and
-    those whose query may attend say so.
+    **Arguments:** `about` says in a few words what it is; `build(task, attention)` makes it. Those with heads to choose
+    and those whose query may attend say so.
     """
 
     about: str
@@ -59,7 +59,7 @@ class Estimator:
 
     @classmethod
     def of(cls, thing: Any) -> "Estimator":
-        """A record as it is; a function of a task that makes a predictor; a predictor; or a class made without arguments."""
+        """A record's own; that of a function from tasks to predictors, a predictor, or a class without arguments."""
         if isinstance(thing, cls):
             return thing
         about = (getattr(thing, "__doc__", None) or "a predictor of one's own").strip().splitlines()[0]
@@ -113,8 +113,8 @@ def _heads(task: AbstractTask, attention: Attention, *, free_offset: bool = Fals
 
 
 def _ltb(task: AbstractTask, attention: Attention) -> AbstractPredictor:
-    # Query masked and laws Gaussian, the best LTB is the best GD-beta: the best affine function of G, and LTB can express
-    # it. A query that attends with an empty label slot spoils that, and so may other laws.
+    # Query masked and laws Gaussian, the best LTB is the best GD-beta: the best affine function of G, and LTB can
+    # express it. A query that attends with an empty label slot spoils that, and so may other laws.
     gaussian = isinstance(_laws(task), Problem)
     return (
         _gd_beta(task, attention) if attention.query_masked and gaussian else _heads(task, attention, free_offset=True)
@@ -166,17 +166,18 @@ def best(name: str, task: AbstractTask, *, heads: int | None = None, query_maske
     | name | what |
     |---|---|
     | `zero`, `ols`, `ridge`, `bayes` | one predictor; `ridge` is told the prompt's noise level |
-    | `const-ridge`, `ada-ridge`, `tuned-ridge` | ridge with a constant, an estimated, a tuned estimated noise variance |
+    | `const-ridge`, `ada-ridge`, `tuned-ridge` | ridge with a constant, estimated or tuned noise variance |
     | `gd`, `preconditioned-gd` | one step from zero, with a scalar or a matrix for a step size |
     | `gd-beta` | one preconditioned step from a learnt start |
     | `lsa`, `multi-head-lsa` | linear self-attention with one head, or `heads` heads (d + 1 if left out) |
     | `yq-lsa` | linear self-attention with a trainable initial guess |
     | `ltb` | linear attention, residual and linear MLP |
 
-    **Arguments:** `name` may also be one's own, as `module:name`: an `Estimator`, a predictor, or a function of a task that
-    makes one. `query_masked=False` puts the query's own token among the keys and values of an attention.
+    **Arguments:** `name` may also be one's own, as `module:name`: an `Estimator`, a predictor, or a function of a task
+    that makes one. `query_masked=False` puts the query's own token among the keys and values of an attention.
 
-    **Returns:** the predictor. What can't be known of the task (its moments, its posterior) is an `Unknown` that says so.
+    **Returns:** the predictor. What can't be known of the task (its moments, its posterior)
+    is an `Unknown` that says so.
     """
     record = ESTIMATORS.get(name)
     attending = [each for each, other in ESTIMATORS if other.can_attend]

@@ -27,9 +27,9 @@ TOKEN_BUDGET = 2**24
 class Risk:
     """A risk, how it was found, and its standard error (0 if exact).
 
-    `adjusted` is the risk less the oracle's, who knows the prior and is told the prompt's noise level (for Gaussian tasks the
-    oracle ridge), with a standard error of its own: on sampled contexts the two are paired, so it is the smaller one. Both are
-    None where the task doesn't know its posterior.
+    `adjusted` is the risk less the oracle's, who knows the prior and is told the prompt's noise level (for Gaussian
+    tasks the oracle ridge), with a standard error of its own: on sampled contexts the two are paired, so it is the
+    smaller one. Both are None where the task doesn't know its posterior.
     """
 
     value: float
@@ -49,9 +49,10 @@ def risk(
 ) -> Risk:
     """E (prediction - y_query)^2, without the label noise of the query.
 
-    Exact where predictor and task allow it, else Monte Carlo: over moments for predictors that are linear in the query, over
-    tokens for the others. In moment space the query and, where the posterior is known, the task (given context and noise
-    level) are integrated out by hand: |w_hat - w_oracle|^2 in the norm of the inputs, plus the oracle's own posterior variance.
+    Exact where predictor and task allow it, else Monte Carlo: over moments for predictors that are linear in the query,
+    over tokens for the others. In moment space the query and, where the posterior is known, the task (given context and
+    noise level) are integrated out by hand: |w_hat - w_oracle|^2 in the norm of the inputs, plus the oracle's own
+    posterior variance.
 
     **Arguments:** `method` asks for one of the three; what can't be had that way is refused with a sentence. `samples`
     contexts are drawn with `key` (key 0 if left out).

@@ -25,7 +25,7 @@ class VectorMoments(NamedTuple):
     | `mean` | E v | everybody |
     | `second` | E v v^T | everybody |
     | `third` | A -> E v `<v, A v>`, for a batch of symmetric A | of tasks: whoever reads y^T y |
-    | `fourth` | A -> E v v^T `<v, A v>`, for a batch of symmetric A | of inputs: everybody; of tasks: whoever reads y^T y |
+    | `fourth` | A -> E v v^T `<v, A v>`, for a batch of symmetric A | of inputs: all; of tasks: whoever reads y^T y |
 
     `None` stands for a moment that is not known or not finite. NumPy, not JAX: nothing is compiled for an exact number.
     """
@@ -178,8 +178,8 @@ def log_gaussian(v: Float[Array, " d"], cov: Float[Array, "d d"]) -> Float[Array
 class AbstractVectorLaw(AbstractOpen):
     """A law of random vectors in R^d. `check` and `sample` are all it must have.
 
-    What else it knows makes more possible, and is asked of it; left out, the answer is no, and somebody else's number is
-    Monte Carlo instead of exact:
+    What else it knows makes more possible, and is asked of it; left out, the answer is no, and somebody else's number
+    is Monte Carlo instead of exact:
 
     | method | what it makes possible |
     |---|---|
@@ -237,5 +237,5 @@ class AbstractInputs(AbstractVectorLaw):
     """A law of inputs x, independent from token to token; the query is drawn from it too."""
 
     def centred_gaussian(self, d: int) -> Float[Array, "d d"]:
-        """The covariance, if the law is Gaussian with mean 0: then contexts are Wishart matrices, and the papers' forms hold."""
+        """The covariance, if the law is Gaussian with mean 0: then contexts are Wishart, and the papers' forms hold."""
         raise Unknown(f"{type(self).__name__} is not Gaussian with mean 0")

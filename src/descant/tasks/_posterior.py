@@ -28,7 +28,7 @@ class Posterior(eqx.Module):
 
 
 def probabilities(log_posterior: Float[Array, "k m"], order: Float[Array, "k m"]) -> Float[Array, "k m"]:
-    """Normalised weights exp(log_posterior) of those that grow fastest: `order` is the power of 1/sigma of an exact fit."""
+    """Normalised exp(log_posterior) of those that grow fastest: `order` is the power of 1/sigma of an exact fit."""
     possible = log_posterior > -jnp.inf
     fastest = possible & (order == jnp.max(jnp.where(possible, order, -jnp.inf)))
     log_posterior = jnp.where(fastest, log_posterior, -jnp.inf)
@@ -41,8 +41,9 @@ def probabilities(log_posterior: Float[Array, "k m"], order: Float[Array, "k m"]
 class WeighedRidges(NamedTuple):
     """What a context says of which Gaussian of the prior and which noise level it came from.
 
-    `spectra` holds the context as each of k Gaussians sees it, and given one of them and one of the m `sigmas` the posterior
-    is that of ridge regression. `log_prior` is what the prior says of the pairs; `check` weighs a rougher rule.
+    `spectra` holds the context as each of k Gaussians sees it, and given one of them and one of the m `sigmas` the
+    posterior is that of ridge regression. `log_prior` is what the prior says of the pairs; `check` weighs a rougher
+    rule.
     """
 
     spectra: Spectrum
@@ -77,13 +78,13 @@ def mixture_posterior(
 ) -> Posterior:
     """Ridge posteriors, one per Gaussian of the prior and noise level, weighed by what the context says of the two.
 
-    **Arguments:** `nodes` gives the noise levels and their weights for a likelihood (`AbstractNoise.nodes`); with a single
-    one (`one_level`) the level is known, and with a single Gaussian the posterior is that of ridge regression.
+    **Arguments:** `nodes` gives the noise levels and their weights for a likelihood (`AbstractNoise.nodes`); with a
+    single one (`one_level`) the level is known, and with a single Gaussian the posterior is that of ridge regression.
     """
     spectra, sigmas, _, weights, check = WeighedRidges.of(mixture, nodes, moments)
 
     def given_component(spectrum: Spectrum, weights: Float[Array, " m"], check: Float[Array, " m"]):
-        """Sums over the noise levels, in the coordinates z of w = mean + directions z: of 1, z, the rougher z, and z z^T."""
+        """Sums over noise levels, in the coordinates z of w = mean + directions z: of 1, z, the rougher z and z z^T."""
         z = jax.vmap(lambda sigma: spectrum.shrinkage(sigma**2) * spectrum.slope)(sigmas)
         remaining = jax.vmap(lambda sigma: spectrum.remaining(sigma**2))(sigmas)
         share = jnp.sum(weights)

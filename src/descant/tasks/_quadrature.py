@@ -57,8 +57,8 @@ def peak_panels(
 ) -> tuple[Float[Array, " nodes"], Float[Array, " nodes"], Float[Array, " nodes"]]:
     """Nodes, log weights and log weights of a coarser rule, for the integral of exp(log_density) over (-inf, top].
 
-    The density must be unimodal up to factors that the panels resolve, and fall at least like e^t on the left; or the integral
-    begins at `bottom`.
+    The density must be unimodal up to factors that the panels resolve, and fall at least like e^t on the left; or the
+    integral begins at `bottom`.
     """
     low, high = top - DEPTH if bottom is None else bottom, top
     # Each look shrinks the range to the peak's width plus two steps of its grid: by 15 at most. Four of them go from

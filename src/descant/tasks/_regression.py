@@ -20,11 +20,11 @@ from .priors import GaussianPrior
 
 
 class LinearRegression(AbstractTask):
-    """Prompts of n labelled inputs: w ~ prior, x_i ~ inputs, y_i = `<w, x_i>` + sigma eta_i, one sigma ~ noise a prompt.
+    """Prompts of n labelled inputs: w ~ prior, x_i ~ inputs, y_i = `<w, x_i>` + sigma eta_i with one sigma ~ noise.
 
-    **Arguments:** `d` and `n` are the input dimension and the context length. Left out, the `prior` is N(0, I), the `inputs`
-    are N(0, I), there is no `noise` (a number is a fixed level), and `labels`, the law of eta, is N(0, 1). Sampling is
-    written for one prompt; batch it with `jax.vmap` over keys.
+    **Arguments:** `d` and `n` are the input dimension and the context length. Left out, the `prior` is N(0, I), the
+    `inputs` are N(0, I), there is no `noise` (a number is a fixed level), and `labels`, the law of eta, is N(0, 1).
+    Sampling is written for one prompt; batch it with `jax.vmap` over keys.
 
     >>> import jax
     >>> task = LinearRegression(d=3, n=8, noise=FixedNoise(0.5))
@@ -104,7 +104,7 @@ class LinearRegression(AbstractTask):
 
     @property
     def moments_take_tokens(self) -> bool:
-        """Whether moments can only be had by drawing tokens: other than centred Gaussian inputs and noise, or n <= d."""
+        """Whether moments take drawn tokens: inputs or label noise that are not centred Gaussian, or n <= d."""
         return self._input_root() is None
 
     def _input_root(self) -> Float[Array, "d d"] | None:

@@ -46,7 +46,8 @@ class Spectrum(NamedTuple):
     def log_likelihood(self, sigma: Float[Array, " m"]) -> Float[Array, " m"]:
         """log N(y; X mean, X cov X^T + sigma^2 I) less a constant, for each of m noise levels.
 
-        At sigma = 0 it is -inf if the data doesn't fit; if it does, it is what remains beside a power of 1/sigma, see `order`.
+        At sigma = 0 it is -inf if the data doesn't fit; if it does, it is what remains beside a power of 1/sigma,
+        see `order`.
         """
         variance = sigma[:, None] ** 2
         spread = jnp.where(self.nonzero, self.eigenvalues, 1.0)[None, :]

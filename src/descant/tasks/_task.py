@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class AbstractTask(AbstractOpen):
     """A law of prompts of n labelled inputs in R^d and a query. `sample` is all it must have, beside the sizes d and n.
 
-    A task of one's own is a subclass with fields `d` and `n` (static) and a method `sample`; it can then be trained on, and
-    every predictor is measured on its tokens. What else it knows is asked of it; left out, the answer is no:
+    A task of one's own is a subclass with fields `d` and `n` (static) and a method `sample`; it can then be trained on,
+    and every predictor is measured on its tokens. What else it knows is asked of it; left out, the answer is no:
 
     | method | what it makes possible |
     |---|---|
@@ -76,7 +76,7 @@ class AbstractTask(AbstractOpen):
         return self.sample(key=key).moments()
 
     def query_metric(self) -> Float[Array, "d d"]:
-        """E x_query x_query^T, where labels are `<w, x>` with the hidden w of a prompt: what errors of a weight vector cost."""
+        """E x_query x_query^T: what errors of a weight vector cost, where labels are `<w, x>` with a hidden w."""
         raise Unknown(f"labels of {type(self).__name__} are not known to be linear in the inputs")
 
     def posterior(self, moments: Moments, sigma: Float[Array, ""] | None = None) -> Posterior:

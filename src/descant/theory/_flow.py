@@ -17,8 +17,8 @@ from ._problem import Problem, Whitened
 class Flow(NamedTuple):
     """A trajectory of (beta, Gamma) at given times, its risk, and its distances to the optimum on the inputs' span.
 
-    `beta_distance` is |P (beta - mu)|, `gamma_distance` is |P (Gamma - Gamma*) P| in the Frobenius norm, P the projection
-    on the image of Lambda; what lies in its null space never moves.
+    `beta_distance` is |P (beta - mu)|, `gamma_distance` is |P (Gamma - Gamma*) P| in the Frobenius norm, P the
+    projection on the image of Lambda; what lies in its null space never moves.
     """
 
     times: np.ndarray
@@ -32,8 +32,8 @@ class Flow(NamedTuple):
 class FlowBounds(NamedTuple):
     """Upper bounds on the two distances of a `Flow` at the same times.
 
-    `beta` is the paper's. `gamma` is proved here (docs/theory/flow.md); `gamma_printed` is the paper's, whose proof seems to
-    drop a sqrt(d); it is not needed, because `gamma` is never above `gamma_printed`.
+    `beta` is the paper's. `gamma` is proved here (docs/theory/flow.md); `gamma_printed` is the paper's, whose proof
+    seems to drop a sqrt(d); it is not needed, because `gamma` is never above `gamma_printed`.
     """
 
     beta: np.ndarray
@@ -87,8 +87,8 @@ def gradient_flow(problem: Problem, beta: Float[Array, " d"], gamma: Float[Array
 def flow_bounds(problem: Problem, flow: Flow) -> FlowBounds:
     """The theorem's bounds along a flow.
 
-    With l the least positive and L the largest eigenvalue of Lambda: |beta - mu| falls at least like e^(-l t / (n+1)), and
-    |Gamma - Gamma*| at least like e^(-A1 t) up to a forcing A2 e^(-2 l t / (n+1)), A1 = l^2 lambda_min(Omega).
+    With l the least positive and L the largest eigenvalue of Lambda: |beta - mu| falls at least like e^(-l t / (n+1)),
+    and |Gamma - Gamma*| at least like e^(-A1 t) up to a forcing A2 e^(-2 l t / (n+1)), A1 = l^2 lambda_min(Omega).
     """
     white, n = Whitened.of(problem), problem.n
     eigenvalues = 1 / np.linalg.norm(white.forth, axis=1) ** 2

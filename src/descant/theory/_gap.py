@@ -1,8 +1,9 @@
 """Multi-head LSA with enough heads: its gap to one-step gradient descent, and when enough is d rather than d + 1.
 
-With k heads or more than the inputs have directions, LSA computes any linear function of the Gram matrix. The best affine
-one is GD-beta; LSA lacks only its constant, the prior mean mu. So it puts mu p(G) for mu, where p is the projection of
-the constant 1 on the span of G's entries, and loses |mu|^2 times the squared distance of 1 from that span.
+With k heads or more than the inputs have directions, LSA computes any linear function of the Gram matrix. The best
+affine one is GD-beta; LSA lacks only its constant, the prior mean mu. So it puts mu p(G) for mu, where p is the
+projection of the constant 1 on the span of G's entries, and loses |mu|^2 times the squared distance of 1 from that
+span.
 """
 
 from typing import NamedTuple
@@ -16,7 +17,7 @@ from ._problem import Problem, Whitened
 
 
 class ConstantImitation(NamedTuple):
-    """p(G) = `<inputs_part, X^T X / n>` + label_part |y - X mu|^2 / n, the best imitation of 1, and how far it is from it."""
+    """p(G) = `<inputs_part, X^T X / n>` + label_part |y - X mu|^2 / n, the best imitation of 1, and its distance."""
 
     inputs_part: np.ndarray
     label_part: float
@@ -59,7 +60,7 @@ def whitened_gamma(white: Whitened) -> np.ndarray:
 
 
 def saturated_tensor(white: Whitened) -> np.ndarray:
-    """The merged weights of the best LSA with any number of heads, query masked: (k, k+1, k+1), centred and whitened."""
+    """Merged weights (k, k+1, k+1) of the best query-masked LSA with any number of heads, centred and whitened."""
     imitation = imitate_constant(white)
     tensor = np.zeros((white.k, white.k + 1, white.k + 1))
     tensor[:, :-1, :-1] = white.mean[:, None, None] * imitation.inputs_part
@@ -71,8 +72,8 @@ def saturated_tensor(white: Whitened) -> np.ndarray:
 def saturated_gap(problem: Problem, start: Float[Array, " d"] | None = None) -> Float[Array, ""]:
     """Risk of the best LSA with d + 1 or more heads, less that of the best GD-beta; 0 only if the guess is right.
 
-    `start` is w0 of a fixed initial guess `<w0, x_query>` (0 if left out). The gap is |mu - w0|^2 in the Lambda norm times
-    1 / (1 + k n / 2 + (E sigma^2)^2 / V), where k is the rank of Lambda; 2 |mu|^2 / (d n + 2) without noise.
+    `start` is w0 of a fixed initial guess `<w0, x_query>` (0 if left out). The gap is |mu - w0|^2 in the Lambda norm
+    times 1 / (1 + k n / 2 + (E sigma^2)^2 / V), where k is the rank of Lambda; 2 |mu|^2 / (d n + 2) without noise.
     """
     shift = problem.mean if start is None else problem.mean - start
     return problem.size(shift) * imitate_constant(Whitened.of(problem)).distance
@@ -88,7 +89,8 @@ def heads_needed(problem: Problem) -> int:
 
     d heads can realise the optimum iff its d symmetric matrices vanish on one common line. In centred, whitened
     coordinates with p's parts (B, q) that asks for a root s of b s^2 - s + q = 0, b = mu^T Gamma^-1 B Gamma^-1 mu, that
-    is 4 b q <= 1 (or B indefinite, or mu = 0). Without noise q = 0, and d heads always do. d is the rank of Lambda here.
+    is 4 b q <= 1 (or B indefinite, or mu = 0). Without noise q = 0, and d heads always do.
+    d is the rank of Lambda here.
     """
     white = Whitened.of(problem)
     imitation = imitate_constant(white)

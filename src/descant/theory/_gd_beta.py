@@ -1,4 +1,4 @@
-"""GD-beta: one preconditioned step from a learnt start, its risk and its optimum (Zhang, Wu and Bartlett, Theorem 5.2)."""
+"""GD-beta: one preconditioned step from a learnt start, its risk and optimum (Zhang, Wu and Bartlett, Theorem 5.2)."""
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -8,7 +8,7 @@ from ._problem import Problem
 
 
 def second_moment_about(problem: Problem, start: Float[Array, " d"]) -> Float[Array, "d d"]:
-    """C = E (w - start)(w - start)^T = Psi + (mu - start)(mu - start)^T: all that a step from `start` feels of the prior."""
+    """E (w - start)(w - start)^T = Psi + (mu - start)(mu - start)^T, C: what a step from `start` feels of the prior."""
     shift = problem.mean - start
     return problem.cov + jnp.outer(shift, shift)
 
@@ -49,10 +49,11 @@ def optimal_gamma(problem: Problem, start: Float[Array, " d"]) -> Float[Array, "
 
 
 def one_step_risk(problem: Problem, start: Float[Array, " d"]) -> Float[Array, ""]:
-    """The least risk of one preconditioned step from `start`: sum_i phi_i (phi_i + s) / ((n+1) phi_i + s), s = sum phi + sigma^2.
+    """The least risk of one preconditioned step from `start`.
 
-    phi_i are the eigenvalues of L^(1/2) C L^(1/2). At start = mu this is the minimum over all GD-beta (and over LTB, and
-    over y_q-LSA), whatever mu is; at start = 0 it is the best preconditioned GD from zero.
+    It is sum_i phi_i (phi_i + s) / ((n+1) phi_i + s) with s = sum_i phi_i + sigma^2, where phi_i are the eigenvalues of
+    L^(1/2) C L^(1/2). At start = mu this is the minimum over all GD-beta (and over LTB, and over y_q-LSA), whatever mu
+    is; at start = 0 it is the best preconditioned GD from zero.
     """
     root = problem.root
     phi = jnp.maximum(eigh(root @ second_moment_about(problem, start) @ root)[0], 0.0)

@@ -2,8 +2,8 @@
 
 Given w, a token (x, y) is Gaussian with covariance Sigma_w = [[I, w], [w^T, |w|^2 + sigma^2]] (whitened inputs), and
 G is a Wishart matrix: E `<T, G/n>`^2 = `<T, Sigma_w>`^2 + (2/n) tr(T Sigma_w T Sigma_w) for symmetric T. Averaging
-over w ~ N(0, Psi) takes Gaussian moments up to the fourth, and gives the operator `second_moment` below. A prior mean is
-removed first, by writing labels as y - `<mu, x>` (the shift lemma). Derivation: docs/theory/gram.md.
+over w ~ N(0, Psi) takes Gaussian moments up to the fourth, and gives the operator `second_moment` below. A prior mean
+is removed first, by writing labels as y - `<mu, x>` (the shift lemma). Derivation: docs/theory/gram.md.
 """
 
 import jax.numpy as jnp

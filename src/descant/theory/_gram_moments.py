@@ -1,8 +1,9 @@
 """All that the risk of one layer of linear attention depends on, for any laws of inputs, tasks and noise.
 
-A layer whose query is masked has weights o + `<T, G/n>`, so its risk is a quadratic form in means of products of the task w and
-of the entries of G/n. Given w and sigma, tokens are independent, and every such mean is a polynomial in moments of the
-laws. With S = E x x^T, Q(A) = E x x^T `<x, A x>`, W = E w w^T, and label noise of the moments s2, s3, s4 (sigma included):
+A layer whose query is masked has weights o + `<T, G/n>`, so its risk is a quadratic form in means of products of the
+task w and of the entries of G/n. Given w and sigma, tokens are independent, and every such mean is a polynomial in
+moments of the laws. With S = E x x^T, Q(A) = E x x^T `<x, A x>`, W = E w w^T, and label noise of the moments s2, s3, s4
+(sigma included):
 
 | entries of T | need of the inputs | need of the tasks | need of the noise |
 |---|---|---|---|
@@ -10,7 +11,8 @@ laws. With S = E x x^T, Q(A) = E x x^T `<x, A x>`, W = E w w^T, and label noise 
 | X^T X and X^T y: GD, GD-beta, heads that don't read y^T y | S, Q | mean, W | s2 |
 | y^T y: LSA in general | S, Q, and the mean if s3 is not 0 | E w `<w, A w>`, E w w^T `<w, A w>` too | s2, s3, s4 |
 
-So GD-beta has an exact risk under Student-t tasks of three degrees of freedom, which have no fourth moment, and LSA has not.
+So GD-beta has an exact risk under Student-t tasks of three degrees of freedom, which have no fourth moment,
+and LSA has not.
 """
 
 from typing import NamedTuple
@@ -31,9 +33,9 @@ LARGEST_D = 64
 class GramMoments(eqx.Module):
     """Means over contexts of products of their task w and of the m = (d+1)(d+2)/2 different entries g of G/n.
 
-    A predictor with the weights o + `<T, G/n>` has the squared error |w - o - t g|^2 in the norm of the inputs, t the entries
-    of T that meet those of g: a quadratic form in these means. `unread` says why means of products with y^T y are not known
-    (they are NaN then), and is empty if they are.
+    A predictor with the weights o + `<T, G/n>` has the squared error |w - o - t g|^2 in the norm of the inputs, t the
+    entries of T that meet those of g: a quadratic form in these means. `unread` says why means of products with y^T y
+    are not known (they are NaN then), and is empty if they are.
     """
 
     inputs: Float[Array, "d d"]
@@ -143,7 +145,8 @@ def _exact(laws: _Laws, n: int) -> GramMoments:
     size = d + 1
     assert x.fourth is not None
     rows, columns = np.triu_indices(size)
-    # The symmetric matrices T that pick out the entries of g: 1 in one place of the upper triangle, halved off the diagonal.
+    # The symmetric matrices T that pick out the entries of g: 1 in one place of the upper triangle,
+    # halved off the diagonal.
     units = np.zeros((rows.size, size, size))
     units[np.arange(rows.size), rows, columns] += 0.5
     units[np.arange(rows.size), columns, rows] += 0.5
@@ -154,7 +157,8 @@ def _exact(laws: _Laws, n: int) -> GramMoments:
     cubic, quartic, joint_cubic, joint_quartic = _higher(laws)
     by_tasks = x.fourth(w.second)
 
-    # One token: E e e^T <T, e e^T>, with <T, e e^T> = x^T A x + 2 eps (v + q w)^T x + q eps^2, A = B + v w^T + w v^T + q w w^T.
+    # One token: E e e^T <T, e e^T>, with <T, e e^T> = x^T A x + 2 eps (v + q w)^T x + q eps^2,
+    # A = B + v w^T + w v^T + q w w^T.
     across = v[:, :, None] * w.mean
     seen = x.fourth(b + across + np.swapaxes(across, 1, 2) + q[:, None, None] * w.second)
     one_xx = seen + (q * s2)[:, None, None] * x.second
@@ -204,7 +208,8 @@ def _higher(laws: _Laws) -> tuple[np.ndarray, float, np.ndarray, float]:
     units = np.eye(d * d).reshape(d * d, d, d)
     units = (units + np.swapaxes(units, 1, 2)) / 2
     inputs = x.fourth(units)
-    # The symmetric tensors E x x x x and E w w w (w), contracted: sums over the pairs of coordinates that the units stand for.
+    # The symmetric tensors E x x x x and E w w w (w), contracted:
+    # sums over the pairs of coordinates that the units stand for.
     joint_cubic = np.einsum("pij,pj->i", inputs, w.third(units))
     joint_quartic = float(np.sum(inputs * w.fourth(units)))
     return w.third(x.second), float(np.sum(x.second * w.fourth(x.second))), joint_cubic, joint_quartic

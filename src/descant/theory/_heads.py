@@ -1,13 +1,13 @@
 """The best LSA with a given number of heads.
 
-H heads realise merged weights T = (T_1, ..., T_d) iff every T_l is sym(V Y_l) for one common H-dimensional subspace V of
-R^(d+1), the span of the v_h. For a given subspace the best T is a linear least-squares problem, solved exactly; what is
-left is a smooth function on the Grassmannian, with H (d + 1 - H) unknowns, which quasi-Newton steps from several
+H heads realise merged weights T = (T_1, ..., T_d) iff every T_l is sym(V Y_l) for one common H-dimensional subspace V
+of R^(d+1), the span of the v_h. For a given subspace the best T is a linear least-squares problem, solved exactly; what
+is left is a smooth function on the Grassmannian, with H (d + 1 - H) unknowns, which quasi-Newton steps from several
 deterministic starts and a final Newton step minimise. This is alternating least squares with the inner half done
 exactly and the outer half done at second order: plain alternation crawls where d heads nearly suffice.
 
-Everything here is in whitened coordinates, in NumPy: centred ones (see `_gram`) where the closed forms of Gaussian laws give
-the quadratic form, plain ones where it comes from other laws' moments (`GramMoments`).
+Everything here is in whitened coordinates, in NumPy: centred ones (see `_gram`) where the closed forms of Gaussian laws
+give the quadratic form, plain ones where it comes from other laws' moments (`GramMoments`).
 """
 
 from abc import ABC, abstractmethod
@@ -44,8 +44,8 @@ NEWTON_STEPS = 3
 class HeadSolution(NamedTuple):
     """The best LSA of a class, in the coordinates of the tokens, and its exact risk.
 
-    Head h has value vector `v[h]` and query map `u[h]` (its d columns that meet x_query); `offset` is the trained guess,
-    or what a linear MLP adds, and 0 where the class has neither. `gradient` is the largest entry of the risk's
+    Head h has value vector `v[h]` and query map `u[h]` (its d columns that meet x_query); `offset` is the trained
+    guess, or what a linear MLP adds, and 0 where the class has neither. `gradient` is the largest entry of the risk's
     gradient that was left, for labels of unit size.
     """
 
@@ -62,7 +62,7 @@ class HeadSolution(NamedTuple):
 
 
 class _Quadratic(ABC):
-    """The risk as `<T, N T>` - 2 `<T, target>` + constant over merged weights T (k, k+1, k+1), for labels divided by `unit`."""
+    """The risk `<T, N T>` - 2 `<T, target>` + constant of merged weights T (k, k+1, k+1), labels divided by `unit`."""
 
     query_masked: bool
     unit: float

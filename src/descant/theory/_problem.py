@@ -23,8 +23,8 @@ class Problem(eqx.Module):
     | `n` | n | context length |
     | `noise2`, `noise4` | E sigma^2, E sigma^4 | of the noise level; sigma^2 and sigma^4 if it is fixed |
 
-    The risks here are polynomials of degree four in the noise, so a law of noise levels enters through two moments only:
-    every formula holds for noise mixtures too.
+    The risks here are polynomials of degree four in the noise, so a law of noise levels enters through two moments
+    only: every formula holds for noise mixtures too.
     """
 
     mean: Float[Array, " d"]

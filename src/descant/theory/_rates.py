@@ -56,10 +56,10 @@ class LayersNeeded(NamedTuple):
 def gd_plus_plus_layers_needed(condition: float, accuracy: float) -> LayersNeeded:
     """Layers of `GDPlusPlus.preconditioned` that bring the worst relative error below `accuracy`.
 
-    A preconditioning layer with contraction 1 / (3 top) maps the range [a, top] onto [a (1 - a/(3 top))^2, 4/9 top]: the
-    condition number kappa falls to (4/9) kappa / (1 - 1/(3 kappa))^2, by about 9/4 while it is large, and from 1 + e
-    to at most 1 + 2 e^2 once it is small. One gradient step of the best size then leaves (kappa - 1) / (kappa + 1). So
-    the count is O(log kappa + log log 1/accuracy).
+    A preconditioning layer with contraction 1 / (3 top) maps the range [a, top] onto [a (1 - a/(3 top))^2, 4/9 top]:
+    the condition number kappa falls to (4/9) kappa / (1 - 1/(3 kappa))^2, by about 9/4 while it is large, and from 1 +
+    e to at most 1 + 2 e^2 once it is small. One gradient step of the best size then leaves (kappa - 1) / (kappa + 1).
+    So the count is O(log kappa + log log 1/accuracy).
     """
     _check_accuracy(condition, accuracy)
     conditions = [float(condition)]

@@ -37,8 +37,8 @@ class OneOfNoise(AbstractNoise):
     def nodes(self, log_likelihood: LogLikelihood) -> NoiseNodes:
         """Not for mixtures: laws are integrated over in different ways."""
         raise Unknown(
-            "the posterior objective can't be shared by noise laws of different kinds; use adjusted, weights or query, or train "
-            "the laws of each kind apart."
+            "the posterior objective can't be shared by noise laws of different kinds; use adjusted, weights or query, "
+            "or train the laws of each kind apart."
         )
 
 

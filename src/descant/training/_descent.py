@@ -42,12 +42,13 @@ def descend(
 ) -> tuple[tuple[Any, Any], Any]:
     """Take gradient steps; to be called in a compiled function.
 
-    **Arguments:** `loss(parameters, given, drawn)` is that of one member; `members` come from `at_rest` or from an earlier
-    descent; `given` is what else distinguishes members (their tasks, say), stacked, or None; `rates` are their step sizes,
-    which `schedule` scales; `steps` the numbers of the steps to take; `draw(step)` is what a step draws, stacked, or the
-    same for all if `draws_shared`; `look(parameters, given)` is told of every member before every step.
+    **Arguments:** `loss(parameters, given, drawn)` is that of one member; `members` come from `at_rest` or from an
+    earlier descent; `given` is what else distinguishes members (their tasks, say), stacked, or None; `rates` are their
+    step sizes, which `schedule` scales; `steps` the numbers of the steps to take; `draw(step)` is what a step draws,
+    stacked, or the same for all if `draws_shared`; `look(parameters, given)` is told of every member before every step.
 
-    **Returns:** the members, and the losses before every step (steps, members), with the looks beside them if there are.
+    **Returns:** the members, and the losses before every step (steps, members),
+    with the looks beside them if there are.
     """
 
     def one(parameters, memory, given, rate, drawn):

@@ -22,8 +22,8 @@ from ._pool import threads
 
 # Up to so many parameters per output, derivatives go forwards.
 FORWARD_RATIO = 3
-# Contexts whose Jacobians are held at once, for small models, whose Jacobians stay in the cache, and for large ones, whose
-# J^T J doesn't, and should be added up seldom. Must divide the size of a pool's piece.
+# Contexts whose Jacobians are held at once, for small models, whose Jacobians stay in the cache, and for large ones,
+# whose J^T J doesn't, and should be added up seldom. Must divide the size of a pool's piece.
 BLOCK, LARGE_BLOCK = 32, 128
 # From this many parameters on a model is large; and so many columns of J are multiplied at a time.
 LARGE, COLUMNS = 256, 128

@@ -28,8 +28,8 @@ SCREEN_SHARE = 0.3
 STALLED = 4
 # The pool grows while contexts it has not seen cost more than this much over those it has.
 OVERFIT = 1.02
-# From so many parameters on a model is watched on contexts held out: it is as good as it gets when so many steps have not made
-# it better there.
+# From so many parameters on a model is watched on contexts held out: it is as good as it gets when so many steps have
+# not made it better there.
 WATCHED, PATIENCE = 128, 4
 POOL_KEY, START_KEY, HELD_OUT = 0, 1, 2
 # A Gauss-Newton matrix of this many parameters still fits and factorises in a second.
@@ -39,14 +39,15 @@ MOST_PARAMETERS = 2500
 class LMTrainer:
     """Fits a linear model (one with `weights`) to a task; see `train`.
 
-    Every level of the plan is screened (all starts, few contexts, few steps) and refined (the best starts, more contexts,
-    until they stand still). At the end the pool doubles, up to `most_pieces`, while contexts that were held out cost more
-    than those that were fitted; the last row says what they cost. Models of many parameters (FULL) overfit soon: they
-    are watched on contexts held out at every step, the best there is kept, and their pools grow at every level.
+    Every level of the plan is screened (all starts, few contexts, few steps) and refined (the best starts, more
+    contexts, until they stand still). At the end the pool doubles, up to `most_pieces`, while contexts that were held
+    out cost more than those that were fitted; the last row says what they cost. Models of many parameters (FULL)
+    overfit soon: they are watched on contexts held out at every step, the best there is kept, and their pools grow at
+    every level.
 
     With `sentinels` the pool has contexts beyond the largest drawn, for networks that are good in the mean over all
-    contexts, the rarest too. `drawn` contexts are drawn for each one in the pool (1, 8 or 64 by depth): the largest of them
-    are kept. Where there is always noise, few will do. `levels` replace those that lead to `model`.
+    contexts, the rarest too. `drawn` contexts are drawn for each one in the pool (1, 8 or 64 by depth): the largest of
+    them are kept. Where there is always noise, few will do. `levels` replace those that lead to `model`.
     """
 
     def __init__(

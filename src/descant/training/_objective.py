@@ -5,10 +5,10 @@
 | `query` | (prediction - y_query)^2 on a prompt | nothing: the papers' own |
 | `weights` | \\|w_hat - w\\|^2 in the norm of the inputs | the query |
 | `posterior` | \\|w_hat - E[w given the context]\\|^2 | the query and the task |
-| `adjusted` | \\|w_hat - E[w given context and noise level]\\|^2 | the same, for the oracle: the mean is the adjusted risk |
+| `adjusted` | \\|w_hat - E[w given context and noise level]\\|^2 | the same; the mean is the adjusted risk |
 
-Each is the risk plus a constant, because w_hat depends on the context alone. The last three need a model that is linear in the
-query and a task whose labels are; the last two also a task that knows its posterior.
+Each is the risk plus a constant, because w_hat depends on the context alone. The last three need a model that is linear
+in the query and a task whose labels are; the last two also a task that knows its posterior.
 """
 
 from typing import Literal, get_args
@@ -34,7 +34,8 @@ def check_objective(objective: str, model: AbstractPredictor, task: AbstractTask
         return
     if not model.linear:
         raise Unknown(
-            f"objective is {objective!r}, but {type(model).__name__} is not linear in the query; use the query objective."
+            f"objective is {objective!r}, but {type(model).__name__} is not linear in the query; "
+            "use the query objective."
         )
     try:
         jax.eval_shape(lambda key: _weight_loss(objective, model, task, key), jax.random.key(0))

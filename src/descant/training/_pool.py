@@ -1,10 +1,10 @@
 """A fixed pool of contexts with their targets, for fits by least squares.
 
 A network of L layers is a polynomial of degree 3^L in its context. Fitted to a few thousand ordinary contexts it can
-explode on the one in a hundred thousand whose Gram matrix is larger than any that it has seen. So a pool is drawn from many
-more contexts than it keeps: all of the most extreme ones, and a sample of the others, weighted for what was left out.
-The weighted mean over the pool is unbiased for the mean over all contexts drawn, but for the tiny weight of sentinels, which
-stand beyond the largest (see `_sentinels`).
+explode on the one in a hundred thousand whose Gram matrix is larger than any that it has seen. So a pool is drawn from
+many more contexts than it keeps: all of the most extreme ones, and a sample of the others, weighted for what was left
+out. The weighted mean over the pool is unbiased for the mean over all contexts drawn, but for the tiny weight of
+sentinels, which stand beyond the largest (see `_sentinels`).
 """
 
 from concurrent.futures import ThreadPoolExecutor

@@ -1,8 +1,8 @@
 """Training one layer on its whole risk at once.
 
-For one layer of linear attention every expectation can be done by hand where the moments of the task's laws are known. Where
-they are not, or where sampled tokens are wanted, it takes one pass over sampled contexts: the risk is a quadratic form in
-a few moments of theirs, and steps on it cost the same however many were drawn.
+For one layer of linear attention every expectation can be done by hand where the moments of the task's laws are known.
+Where they are not, or where sampled tokens are wanted, it takes one pass over sampled contexts: the risk is a quadratic
+form in a few moments of theirs, and steps on it cost the same however many were drawn.
 """
 
 from typing import Any
@@ -69,7 +69,7 @@ def is_exact(model: AbstractPredictor, task: AbstractTask) -> bool:
 
 
 def population_risk(model: Any, problem: Problem | GramMoments, d: int, n: int) -> Float[Array, ""]:
-    """The risk, differentiable in the model's weights; a mean over contexts where the moments were sampled, else exact."""
+    """The risk, differentiable in the weights; a mean over contexts where the moments were sampled, else exact."""
     offset, tensor, query_masked = model.gram_affine(d, n)
     match query_masked, problem:
         case True, GramMoments():
@@ -84,8 +84,8 @@ def population_risk(model: Any, problem: Problem | GramMoments, d: int, n: int) 
 class PopulationTrainer:
     """Newton steps in a trust region on the whole risk, from the given weights and from random ones.
 
-    The risk is exact where the moments of the task's laws are known and `contexts` is None: no data, no noise. Otherwise it
-    is the mean over so many sampled contexts (`CONTEXTS` by default).
+    The risk is exact where the moments of the task's laws are known and `contexts` is None: no data, no noise.
+    Otherwise it is the mean over so many sampled contexts (`CONTEXTS` by default).
     """
 
     def __init__(
@@ -147,7 +147,8 @@ class PopulationTrainer:
         if end.success:
             stopped = f"gradient below {GRADIENT:g} of the zero predictor's risk"
         else:
-            stopped = f"not converged: {end.message} The gradient is {np.linalg.norm(end.jac):.1e} of the zero predictor's risk"
+            gradient = np.linalg.norm(end.jac)
+            stopped = f"not converged: {end.message} The gradient is {gradient:.1e} of the zero predictor's risk"
         better = loss < state.info["loss"]
         info = {"tried": tried + 1, "loss": min(loss, state.info["loss"])}
         # What is said at the end is why the best start stopped.

@@ -1,9 +1,9 @@
 """Contexts larger than any that was drawn, to keep a network from exploding just beyond its pool.
 
-A network of L layers is a polynomial of degree 3^L. The best one on any finite pool turns steeply upwards right behind the
-largest context of the pool, and among the next hundred thousand contexts there is one that is larger. Sentinels stand
-there: drawn contexts whose inputs are stretched along their longest direction, with the same task and the same noise,
-each with the weight that the law gives it. That weight is tiny: it does not move a network that behaves.
+A network of L layers is a polynomial of degree 3^L. The best one on any finite pool turns steeply upwards right behind
+the largest context of the pool, and among the next hundred thousand contexts there is one that is larger. Sentinels
+stand there: drawn contexts whose inputs are stretched along their longest direction, with the same task and the same
+noise, each with the weight that the law gives it. That weight is tiny: it does not move a network that behaves.
 """
 
 import numpy as np
@@ -33,8 +33,8 @@ def stretched(
 ) -> tuple[Float[np.ndarray, "m e e"], Float[np.ndarray, " m"]]:
     """Gram matrices of the contexts (X M, X M w + noise), M longer than I along one direction; and their weights.
 
-    Given the other eigenvalues, the largest one of Z^T Z has the density x^((abs(n - k) - 1)/2) e^(-x/2) prod_j (x - x_j),
-    k the rank of the inputs. A weight is that density, relative to where the context was drawn.
+    Given the other eigenvalues, the largest one of Z^T Z has the density x^((abs(n - k) - 1)/2) e^(-x/2) prod_j (x -
+    x_j), k the rank of the inputs. A weight is that density, relative to where the context was drawn.
     """
     factors = np.linspace(*STRETCHES, gram.shape[0])
     xx, xy, yy = gram[:, :-1, :-1], gram[:, :-1, -1], gram[:, -1, -1]

@@ -57,7 +57,8 @@ class Solver:
             if name not in self.flags:
                 taken = ", ".join(f"--{flag}" for flag in self.flags) or "none"
                 raise ValueError(
-                    f"--{name} means nothing to the solver {self.name}; leave it out, or use another. It takes: {taken}."
+                    f"--{name} means nothing to the solver {self.name}; leave it out, or use another. "
+                    f"It takes: {taken}."
                 )
         return {self.flags[name]: value for name, value in given.items()}
 
@@ -73,7 +74,8 @@ def as_solver(thing: Any) -> Solver:
     missing = [each for each in ("objective", "key") if each not in parameters]
     if missing:
         raise ValueError(
-            f"solver is {name}, which takes no {' and no '.join(missing)}; expected (model, task, *, objective, key, ...)."
+            f"solver is {name}, which takes no {' and no '.join(missing)}; expected (model, task, *, objective, "
+            "key, ...)."
         )
     sentence = (thing.__doc__ or thing.__qualname__).strip().partition("\n")[0]
     return Solver(name=name, sentence=sentence, make=make, flags={each: each for each in FLAGS if each in parameters})

@@ -34,7 +34,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained model, its risk (exact, or on fresh contexts), how it was trained, why it stopped, and what was told."""
+    """A trained model, its risk (exact, or on fresh contexts), how it was trained, why it stopped, what was told."""
 
     model: Any
     risk: Risk
@@ -80,9 +80,9 @@ def train(
     """Train a model on a task and measure what came out.
 
     **Arguments:** `model` gives the kind, the sizes and a first start; `solver` is `auto`, `population` (Newton on
-    the whole risk of a single layer), `lm` (Levenberg-Marquardt on a pool of moments, through shallower networks to deep
-    ones), `adam`, or one of your own (a class of trainers, a `Solver`, or `module:name`); `objective` one of `query`,
-    `weights`, `posterior`, `adjusted`, or `auto`; `settings` go to the solver. `samples` fresh contexts
+    the whole risk of a single layer), `lm` (Levenberg-Marquardt on a pool of moments, through shallower networks to
+    deep ones), `adam`, or one of your own (a class of trainers, a `Solver`, or `module:name`); `objective` one of
+    `query`, `weights`, `posterior`, `adjusted`, or `auto`; `settings` go to the solver. `samples` fresh contexts
     measure the result, none left out.
 
     >>> import jax

@@ -12,11 +12,13 @@ if TYPE_CHECKING:
 
 
 def to_torch(model: eqx.Module, d: int | None = None) -> "torch.nn.Module":
-    """An `nn.Module` with the same output; its parameters are the model's, LTB merged, diagonal and axial networks written out.
+    """An `nn.Module` with the same output.
 
-    Its `forward(x, y, x_query, guess=None)` takes batches: x (..., n, d), y (..., n), x_query (..., d), and gives (...).
-    `d` is needed for diagonal and axial linear transformers, which fit any; they become dense. A model of your own has a
-    PyTorch form if its `Kind` says how.
+    Its parameters are the model's; LTB is merged, diagonal and axial networks are written out.
+
+    Its `forward(x, y, x_query, guess=None)` takes batches: x (..., n, d), y (..., n), x_query (..., d), and gives
+    (...). `d` is needed for diagonal and axial linear transformers, which fit any; they become dense. A model of your
+    own has a PyTorch form if its `Kind` says how.
 
     PyTorch is not among Descant's requirements: install it, or `descant[torch]`.
     """
