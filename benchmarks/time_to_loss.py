@@ -36,7 +36,9 @@ LOOK, RATES = 500, (1e-3, 1e-2)
 
 def adjusted(model: Diag) -> float:
     """On the same 32,768 contexts every time, so that models are compared and not samples."""
-    return moment_risks([model], TASK, samples=32_768, key=jax.random.key(99))[0].adjusted
+    found = moment_risks([model], TASK, samples=32_768, key=jax.random.key(99))[0].adjusted
+    assert found is not None
+    return found
 
 
 def fit(seed: int, **settings) -> tuple[Diag, float]:

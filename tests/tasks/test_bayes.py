@@ -119,7 +119,9 @@ def test_pools_and_supports_by_hand():
     for support in np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float):
         cov = 0.64 * np.diag(support)
         spread = x @ cov @ x.T + 0.49 * np.eye(5)
-        share = 0.3 ** support.sum() * 0.7 ** (2 - support.sum()) * stats.multivariate_normal(x @ support, spread).pdf(y)
+        share = (
+            0.3 ** support.sum() * 0.7 ** (2 - support.sum()) * stats.multivariate_normal(x @ support, spread).pdf(y)
+        )
         mean += share * (support + cov @ x.T @ np.linalg.solve(spread, y - x @ support))
         total += share
     sparse = LinearRegression(2, 5, SparsePrior(0.3, 1.0, 0.8), noise=0.7)

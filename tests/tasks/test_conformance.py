@@ -15,7 +15,10 @@ from tests.support.quick import quick
 DRAWS = 40_000
 # A few hundred numbers are compared, with fixed seeds.
 BOUND = 5.0
-VECTORS = {**{f"prior-{name}": law for name, law in PRIORS.items()}, **{f"inputs-{n}": law for n, law in INPUTS.items()}}
+VECTORS = {
+    **{f"prior-{name}": law for name, law in PRIORS.items()},
+    **{f"inputs-{n}": law for n, law in INPUTS.items()},
+}
 # Of tasks and inputs alike: two matrices, for the third and fourth moments.
 MATRICES = np.stack([COV, np.array([[0.5, -1.0, 0.2], [-1.0, 0.1, 0.3], [0.2, 0.3, -2.0]])])
 
@@ -102,7 +105,9 @@ def test_moments_of_noise_levels(name):
     # The nodes integrate the law itself, and a likelihood as peaked as that of a hundred labels.
     for peak in (None, 0.5):
         nodes = law.nodes(
-            jnp.zeros_like if peak is None else lambda s: -100 * (jnp.log(s) + peak**2 / (2 * jnp.maximum(s, 1e-99) ** 2))
+            jnp.zeros_like
+            if peak is None
+            else lambda s: -100 * (jnp.log(s) + peak**2 / (2 * jnp.maximum(s, 1e-99) ** 2))
         )
         if peak is None:
             for power in (0, 1, 2):

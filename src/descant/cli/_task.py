@@ -1,6 +1,6 @@
 """The flags that describe a task, shared by every command that needs one."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -69,3 +69,46 @@ class TaskFlags:
         """The flags of laws that were given other than by default."""
         laws = [field for field in fields(self) if field.name not in ("d", "n", "task")]
         return [field.name for field in laws if getattr(self, field.name) != field.default]
+
+    def own_code(self) -> list[str]:
+        """What is somebody's own among the laws and the task: references module:name, which building them imports."""
+        from ..tasks import INPUTS, LABELS, NOISES, PRIORS
+
+        laws = ((self.prior, PRIORS), (self.inputs, INPUTS), (self.noise, NOISES), (self.label_noise, LABELS))
+        own = [
+            ":".join(text.split(":")[:2])
+            for text, ours in laws
+            if ":" in text and text.split(":")[0] not in ours.names()
+        ]
+        return own if self.task is None else [*own, self.task]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShiftFlags:
+    """Another task than the one that a model was trained on: what differs."""
+
+    d: int | None = None
+    "Another input dimension, for models that read any."
+    n: int | None = None
+    "Another context length."
+    prior: str | None = None
+    "Another law of tasks."
+    prior_mean: float | None = None
+    "Another location of tasks."
+    prior_scale: float | None = None
+    "Another scale of tasks."
+    inputs: str | None = None
+    "Another law of inputs."
+    input_condition: float | None = None
+    "Another condition number of the input covariance."
+    noise: str | None = None
+    "Another noise level."
+    label_noise: str | None = None
+    "Another law of the label noise."
+    task: str | None = None
+    "A task of your own, as module:name."
+
+    def applied(self, flags: TaskFlags) -> TaskFlags:
+        """The other task."""
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        return replace(flags, **{name: value for name, value in given.items() if value is not None})

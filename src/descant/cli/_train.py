@@ -1,8 +1,10 @@
 """`descant train` and `descant eval`: train a model into a run on disk, and measure a run."""
 
+import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -11,7 +13,7 @@ from cyclopts import Parameter
 
 from .._plain import flat, line
 from ._config import ModelFlags, SolverFlags, TrainConfig
-from ._task import TaskFlags
+from ._task import ShiftFlags, TaskFlags
 
 if TYPE_CHECKING:
     from ..attention import Kind
@@ -245,10 +247,14 @@ def evaluate(
     samples: int = 65_536,
     levels: int = 6,
     seed: int = 1,
+    other: Annotated[ShiftFlags, Parameter(name="*")] = ShiftFlags(),  # noqa: B008
+    rescale: Annotated[bool, Parameter(negative="")] = False,
     kinds: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
-    """Measure a finished run on fresh contexts: in distribution, and at fixed noise levels.
+    """Measure a finished run on fresh contexts: in distribution, at fixed noise levels, and on another task.
+
+    Flags of the task say what differs from the one that the model was trained on: `descant eval RUN --n 40 --noise 2`.
 
     Parameters
     ----------
@@ -260,8 +266,11 @@ def evaluate(
         How many noise levels, from 0 to one beyond the largest the model was trained on.
     seed
         Seed of the fresh contexts.
+    rescale
+        Rescale a model of plain sums to the other context length: every layer sees its sums as if they were as long as in
+        training.
     kinds
-        Models of your own that the run's file may hold, as module:name; a file can't name code by itself.
+        Models, laws and tasks of your own that the run's files may name, as module:name; a file can't name code by itself.
     json
         Print one JSON object with risk, standard_error and adjusted, and the same for each noise level.
     """
@@ -283,15 +292,25 @@ def evaluate(
         raise ValueError(
             f"the run {run} is not finished; run the same train command again, it goes on where it stopped."
         )
+    _allow(config.task, kinds)
     flags, key = config.task, jax.random.key(seed)
-    task, model = flags.build(), _model(stored, config, kinds)
-    found = measure(model, task, samples=samples, key=key)
+    model, shifted = _model(stored, config, kinds), other.applied(flags)
+    if rescale:
+        from ..attention import rescaled
+
+        model_there = rescaled(model, flags.n, shifted.n)
+    else:
+        model_there = model
+    found = _as_dict(measure(model, flags.build(), samples=samples, key=key))
+    task = shifted.build()
+    there = found if shifted == flags else _as_dict(measure(model_there, task, samples=samples, key=key))
     rows = [
-        {"sigma": sigma, **_as_dict(measure(model, at_level, samples=samples, key=key))}
+        {"sigma": sigma, **_as_dict(measure(model_there, at_level, samples=samples, key=key))}
         for sigma, at_level in _levels(task, levels)
     ]
     if json:
-        print(line("result", {"run": str(run), "model": config.model, **_as_dict(found), "levels": rows}))
+        shift = {} if shifted == flags else {"shift": {"task": asdict(shifted), "rescaled": rescale, **there}}
+        print(line("result", {"run": str(run), "model": config.model, **found, **shift, "levels": rows}))
         return
     from rich.console import Console
     from rich.table import Table
@@ -299,10 +318,24 @@ def evaluate(
     table = Table(title=f"{config.model} trained on {flags.in_words()}", title_justify="left")
     for column in ("noise", "risk", "±", "adjusted", "±"):
         table.add_column(column, justify="right")
-    for name, row in [(flags.noise, _as_dict(found)), *((f"{row['sigma']:.3g}", row) for row in rows)]:
+    measured = [(flags.noise, found)]
+    if shifted != flags:
+        table.caption = f"below the line: on {shifted.in_words()}{', rescaled' if rescale else ''}"
+        table.caption_justify = "left"
+        rows = [{"sigma": None, **there}, *rows]
+    measured += [(shifted.noise if row["sigma"] is None else f"{row['sigma']:.3g}", row) for row in rows]
+    for index, (name, row) in enumerate(measured):
         numbers = (row["risk"], row["standard_error"], row["adjusted"], row["adjusted_standard_error"])
-        table.add_row(name, *(_number(number, 5) for number in numbers), end_section=name == flags.noise)
+        table.add_row(name, *(_number(number, 5) for number in numbers), end_section=index == 0)
     Console().print(table)
+
+
+def _allow(flags: TaskFlags, kinds: tuple[str, ...]) -> None:
+    """Code that a run's files name is imported only if the user names it too."""
+    named = {*kinds, *os.environ.get("DESCANT_KINDS", "").split(",")}
+    for reference in flags.own_code():
+        if reference not in named:
+            raise ValueError(f"the task of this run names code, {reference}; add --kinds {reference} if it is yours.")
 
 
 def _model(stored: "Run", config: TrainConfig, kinds: tuple[str, ...]) -> Any:
@@ -326,7 +359,7 @@ def _levels(task: "AbstractTask", count: int) -> "list[tuple[float, AbstractTask
     except Unknown:
         return []
     drawn = jax.vmap(lambda key: regression.noise.sample(key=key))(jax.random.split(jax.random.key(0), DRAWN_LEVELS))
-    # Rounded up to two digits: the largest of many draws from U(0, 5) is 4.99.
+    # To two digits: the largest of many draws from U(0, 5) is 4.99.
     top = float(f"{float(drawn.max()):.1e}")
     levels = [(top + 1) * index / (count - 1) for index in range(count)]
     return [(level, eqx.tree_at(lambda task: task.noise, regression, FixedNoise(level))) for level in levels]
