@@ -9,7 +9,7 @@ from descant import GaussianPrior, LinearRegression, Prompt, best, risk
 from descant.attention import LSA, Diag, GDPlusPlusTransformer, LinearGuess
 from descant.measure import ESTIMATORS
 from descant.tasks import AbstractTask, StudentTPrior, Unknown
-from tests.support.laws import COV, D, INPUTS, LABELS, MEAN, NOISES, PRIORS
+from tests.support.laws import COV, INPUTS, LABELS, MEAN, NOISES, PRIORS, D
 from tests.support.quick import quick
 from tests.support.tokens import token_errors
 
@@ -61,7 +61,8 @@ def predictors(task) -> tuple[dict, dict]:
     for name in ESTIMATORS.names():
         try:
             found[name] = best(name, task)
-        except ValueError as sentence:  # Unknown, or a wrong size
+        except ValueError as sentence:
+            assert isinstance(sentence, Unknown) or "expected n > d" in str(sentence)
             refused[name] = str(sentence)
     return found, refused
 

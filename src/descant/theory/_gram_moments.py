@@ -80,7 +80,7 @@ def packed(tensor: Float[Array, "d e e"]) -> Float[Array, "d m"]:
     """What meets the different entries of a symmetric matrix in each of a batch of matrices: t with `<T, G>` = t g."""
     rows, columns = np.triu_indices(tensor.shape[-1])
     both = tensor + jnp.swapaxes(tensor, -1, -2)
-    return both[..., rows, columns] * np.where(rows == columns, 0.5, 1.0)
+    return both[..., rows, columns] * np.where(rows == columns, 0.5, 1.0)[None, :]
 
 
 def _first_steps(moments: GramMoments, start: Float[Array, " d"]) -> tuple[np.ndarray, np.ndarray]:

@@ -117,4 +117,3 @@ def _scale_nodes(df: float, d: int) -> tuple[np.ndarray, np.ndarray]:
     nodes = np.linspace(low, high, math.ceil((high - low) / step) + 1)
     logs = half * math.log(half) - float(np.real(loggamma(half))) - half * nodes - half * np.exp(-nodes)
     return nodes, logs + math.log(nodes[1] - nodes[0])
-
