@@ -3,7 +3,7 @@
     descant risk zero --d 3 --n 20 --task nonlinear_task:Squares
     descant risk ols --d 3 --n 20 --task nonlinear_task:Squares
 
-Risks are measured on tokens, always; what can't be known of the task (its best LSA, its posterior) is refused with a sentence.
+Risks are measured on tokens; what can't be known of the task (its best LSA, its posterior) is refused with a sentence.
 """
 
 import equinox as eqx

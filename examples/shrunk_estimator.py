@@ -2,8 +2,8 @@
 
     descant risk shrunk_estimator:ShrunkOLS --d 3 --n 8 --noise 0.7 --prior student_t_prior:HeavyTails:5
 
-It is linear in the query and sees the context through X^T X and X^T y, so it says so by its weights, and is measured on Gram
-matrices as our own are.
+It is linear in the query and sees the context through X^T X and X^T y, so it says so by its weights, and is measured on
+Gram matrices as our own are.
 """
 
 import jax.numpy as jnp

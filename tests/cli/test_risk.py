@@ -43,7 +43,8 @@ def test_risks_at_five(name, expected, capsys):
     assert found["risk"] == pytest.approx(expected, abs=6e-5)
     assert found["adjusted"] == pytest.approx(expected, abs=6e-5)  # the oracle knows everything: n = d, no noise
     assert found["task"] == {
-        "d": 5, "n": 5, "prior_mean": 1.0, "prior_scale": 1.0, "input_condition": 1.0, "noise": "0",
+        "d": 5, "n": 5, "prior": "gaussian", "prior_mean": 1.0, "prior_scale": 1.0, "inputs": "gaussian",
+        "input_condition": 1.0, "noise": "0", "label_noise": "gaussian", "task": None,
     }  # fmt: skip
 
 
@@ -92,6 +93,15 @@ def test_methods_agree(capsys):
         assert abs(found["risk"] - exact) < 4 * found["standard_error"]
 
 
+def test_laws_by_name(capsys):
+    laws = ("--prior", "student-t:3", "--inputs", "sphere", "--input-condition", "4", "--label-noise", "laplace")
+    found = risk_of("gd-beta", "--d", "3", "--n", "8", "--noise", "0.7", *laws, capsys=capsys)
+    assert found["method"] == "exact" and found["adjusted"] is None and found["adjusted_standard_error"] is None
+    status, out, err = run("risk", "gd-beta", "--d", "2", "--n", "5", "--prior", "laplace", capsys=capsys)
+    assert status == 0, err
+    assert "prior laplace (0, 1)" in out and " - " in out and "not known of bayes" in out
+
+
 def test_an_infinite_risk_is_valid_json(capsys):
     found = risk_of("ols", "--d", "3", "--n", "4", "--noise", "1", "--samples", "2048", capsys=capsys)
     assert found["risk"] == "Infinity" and float(found["risk"]) == float("inf")
@@ -120,6 +130,15 @@ def test_the_table_shows_references(capsys):
         (("zero", "--d", "3", "--n", "3", "--samples", "0"), "samples is 0"),
         (("bayes", "--d", "3", "--n", "3", "--noise", "1", "--method", "exact"), "there is no exact risk here"),
         (("ada-ridge", "--d", "3", "--n", "3"), "n is 3 and d is 3; expected n > d"),
+        (
+            ("zero", "--d", "3", "--n", "3", "--prior", "pareto"),
+            "prior is 'pareto'; expected one of: gaussian, mixture",
+        ),
+        (("zero", "--d", "3", "--n", "3", "--prior", "student-t"), "too few or too many numbers; laws: gaussian"),
+        (("zero", "--d", "3", "--n", "3", "--inputs", "sphere:big"), "'big' is no list of numbers"),
+        (("zero", "--d", "3", "--n", "3", "--label-noise", "student-t:1"), "degrees of freedom above 2"),
+        (("zero", "--d", "3", "--n", "3", "--task", "nowhere:T"), "there is no module 'nowhere'"),
+        (("zero", "--d", "3", "--n", "3", "--task", "a:b", "--noise", "1"), "leave out --noise"),
         (("zero", "--d", "three", "--n", "3"), "--d"),
         (("zero", "--n", "3"), "--d"),
         (("zero", "--d", "3", "--n", "3", "--method", "magic"), "--method"),

@@ -61,7 +61,8 @@ def predictors(task) -> tuple[dict, dict]:
     for name in ESTIMATORS.names():
         try:
             found[name] = best(name, task)
-        except ValueError as sentence:  # Unknown, or a wrong size
+        except ValueError as sentence:
+            assert isinstance(sentence, Unknown) or "expected n > d" in str(sentence)
             refused[name] = str(sentence)
     return found, refused
 

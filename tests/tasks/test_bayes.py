@@ -219,7 +219,7 @@ def test_without_noise_there_is_nothing_to_weigh():
 
 
 def test_a_pool_of_four_as_in_the_issue():
-    """d = 3, n = 8, noise 0.7: Bayes is measured as what it is, on moments and on tokens, and far below Gaussian ridge."""
+    """d = 3, n = 8, noise 0.7: Bayes is measured as what it is, on moments and on tokens, far below Gaussian ridge."""
     task = LinearRegression(3, 8, PoolPrior.drawn(3, 4, key=jax.random.key(1)), noise=0.7)
     bayes, ridge = best("bayes", task), best("ridge", task)
     on_moments, on_tokens = (risk(bayes, task, method, samples=1 << 14) for method in ("moments", "tokens"))

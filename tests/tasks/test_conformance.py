@@ -85,7 +85,7 @@ def test_second_moments_without_a_fourth():
 
 @pytest.mark.parametrize("name", VECTORS)
 def test_single_precision(name):
-    """As float32 leaves, under jit and vmap, draws are float32 where the law has arrays, and close to those in float64."""
+    """As float32 leaves, under jit and vmap, prompts are float32 and finite."""
     law = VECTORS[name]
     task = LinearRegression(D, 4, law) if name.startswith("prior") else LinearRegression(D, 4, inputs=law)
     prompts = eqx.filter_jit(jax.vmap(lambda key: single(task).sample(key=key)))(jax.random.split(jax.random.key(0), 8))
@@ -102,18 +102,11 @@ def test_moments_of_noise_levels(name):
         for power in (1, 2, 3, 4):
             assert np.all(apart(np.asarray(sigma) ** power, law.moment(power)) < BOUND)
     assert law.sample(key=jax.random.key(0)).dtype == jnp.float64
-    # The nodes integrate the law itself, and a likelihood as peaked as that of a hundred labels.
-    for peak in (None, 0.5):
-        nodes = law.nodes(
-            jnp.zeros_like
-            if peak is None
-            else lambda s: -100 * (jnp.log(s) + peak**2 / (2 * jnp.maximum(s, 1e-99) ** 2))
-        )
-        if peak is None:
-            for power in (0, 1, 2):
-                found = jnp.sum(jnp.exp(nodes.log_weights) * nodes.sigmas**power)
-                np.testing.assert_allclose(found, law.moment(power) if power else 1.0, rtol=1e-9)
-        assert nodes.sigmas.shape == nodes.log_weights.shape == nodes.log_check.shape
+    # The nodes integrate the law itself.
+    nodes = law.nodes(jnp.zeros_like)
+    for power in (0, 1, 2):
+        found = jnp.sum(jnp.exp(nodes.log_weights) * nodes.sigmas**power)
+        np.testing.assert_allclose(found, law.moment(power) if power else 1.0, rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", LABELS)

@@ -29,8 +29,8 @@ def risk(
     """Print the in-context risk E (prediction - <w, x>)^2 of a predictor; for a class, of its best member.
 
     Exact where a closed form exists, otherwise an estimate with its standard error. The query's own label noise is not
-    counted. "Adjusted" is the risk less that of the oracle, who knows the prior and is told the noise level of each prompt (for
-    Gaussian tasks the oracle ridge); it is left out where the posterior is not known.
+    counted. "Adjusted" is the risk less that of the oracle, who knows the prior and is told the noise level of each
+    prompt (for Gaussian tasks the oracle ridge); it is left out where the posterior is not known.
 
     Parameters
     ----------

@@ -294,7 +294,8 @@ def evaluate(
         )
     _allow(config.task, kinds)
     flags, key = config.task, jax.random.key(seed)
-    model, shifted = _model(stored, config, kinds), other.applied(flags)
+    models = tuple(name for name in kinds if name not in flags.own_code())
+    model, shifted = _model(stored, config, models), other.applied(flags)
     if rescale:
         from ..attention import rescaled
 
