@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
+from numpy.typing import ArrayLike
 
 from . import _check
 
@@ -20,6 +21,13 @@ CHUNK = 4096
 def cores() -> int:
     """How many cores this process may use; fewer than the machine has under `taskset` or in a container."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def standard_error(values: ArrayLike, axis: int | None = None) -> Any:
+    """The standard error of the mean of independent `values`, all of them or along an axis: a number or an array."""
+    values = np.asarray(values)
+    count = values.size if axis is None else values.shape[axis]
+    return values.std(axis=axis, ddof=1) / count**0.5
 
 
 @eqx.filter_jit

@@ -1,5 +1,6 @@
 """GD++ as a linear transformer."""
 
+from operator import mul
 from typing import Any
 
 import equinox as eqx
@@ -9,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
-from ..estimators import GDPlusPlus
+from ..estimators import GDPlusPlus, gd_plus_plus_layer
 from ..tasks import AbstractTask, Moments
 from ._diagonal import AbstractDiagonal, blocks, check_list
 from ._kind import Kind, Prepared
@@ -78,8 +79,8 @@ def _weights(model: GDPlusPlusTransformer, context: Spectrum) -> Float[Array, " 
     steps, growths = jnp.broadcast_to(model.w_yx, shape), jnp.broadcast_to(model.w_xx, shape)
     w, m = jnp.zeros_like(context.slopes), jnp.ones_like(context.slopes)
     for index in range(model.layers):
-        w = w - steps[index] * m * m * (context.slopes - context.eigenvalues * w)
-        m = m * (1 + growths[index] * m * m * context.eigenvalues)
+        sizes = -steps[index], -growths[index]
+        w, m = gd_plus_plus_layer(w, m, *sizes, context.eigenvalues, context.slopes, times=mul)
     return context.vectors @ w
 
 

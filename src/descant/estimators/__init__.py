@@ -7,6 +7,7 @@ from ._gradient_descent import (
     GDBeta as GDBeta,
     GDPlusPlus as GDPlusPlus,
     PreconditionedGD as PreconditionedGD,
+    gd_plus_plus_layer as gd_plus_plus_layer,
 )
 from ._gram_affine import AttendingGramAffine as AttendingGramAffine, GramAffine as GramAffine
 from ._least_squares import OLS as OLS, Zero as Zero

@@ -1,13 +1,21 @@
 """Gradient descent on the context's squared loss, (1 / 2n) sum_i (`<w, x_i>` - y_i)^2."""
 
+from collections.abc import Callable
+from operator import matmul
+from typing import Any
+
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from .. import _check
 from .._predictor import AbstractLinearPredictor, Merged
 from .._unknown import Unknown
 from ..tasks import Moments
+
+# Of matrices and vectors, or of their coordinates in an eigenbasis; in NumPy or JAX.
+Numbers = Float[Array | np.ndarray, "..."]
 
 
 def negative_gradient(moments: Moments, w: Float[Array, " d"]) -> Float[Array, " d"]:
@@ -104,6 +112,20 @@ class GDBeta(AbstractLinearPredictor):
         return _merged_step(self.beta, self.gamma)
 
 
+def gd_plus_plus_layer(
+    w: Numbers, m: Numbers, step, contraction, xx: Numbers, xy: Numbers | float, times: Callable[..., Any]
+) -> tuple[Any, Any]:
+    """One layer of GD++: w <- w + step M^2 (X^T y - X^T X w), M <- M - contraction M X^T X M^2.
+
+    M is a polynomial in X^T X, so the X_l^T X_l of the layer's own inputs M x_i is M X^T X M. `times` is the product of
+    matrices, or that of numbers where all is written in the eigenbasis of X^T X.
+    """
+    return (
+        w + step * times(m, times(m, xy - times(xx, w))),
+        m - contraction * times(times(times(m, xx), m), m),
+    )
+
+
 class GDPlusPlus(AbstractLinearPredictor):
     """GD++ with k layers: every layer takes a gradient step and preconditions the inputs for the next.
 
@@ -151,12 +173,7 @@ class GDPlusPlus(AbstractLinearPredictor):
         """The weight vector after the last layer."""
 
         def layer(carry, sizes):
-            w, m = carry
-            step, contraction = sizes
-            # M is a polynomial in X^T X, so the layer's own X_l^T X_l is M X^T X M.
-            w_next = w + step * (m @ (m @ (moments.xy - moments.xx @ w)))
-            m_next = m - contraction * (m @ moments.xx @ m) @ m
-            return (w_next, m_next), None
+            return gd_plus_plus_layer(*carry, *sizes, xx=moments.xx, xy=moments.xy, times=matmul), None
 
         start = (jnp.zeros_like(moments.xy), jnp.eye(moments.d, dtype=moments.gram.dtype))
         return jax.lax.scan(layer, start, (self.steps, self.contractions))[0][0]

@@ -9,8 +9,7 @@ from jaxtyping import Array, Float
 from scipy.integrate import solve_ivp
 
 from .. import _check
-from ._gap import whitened_gamma
-from ._gd_beta import gd_beta_risk, optimal_gamma
+from ._gd_beta import gd_beta_risk, optimal_gamma, whitened_gamma
 from ._problem import Problem, Whitened
 
 
@@ -102,7 +101,7 @@ def flow_bounds(problem: Problem, flow: Flow) -> FlowBounds:
     gap = abs(fast - slow)
     mixed = np.exp(-min(slow, fast) * t) * (t if gap == 0 else -np.expm1(-gap * t) / gap)
     start, forcing = flow.gamma_distance[0], largest**2 * flow.beta_distance[0] ** 2
-    largest_gamma = np.linalg.norm(whitened_gamma(white))
+    largest_gamma = np.linalg.norm(whitened_gamma(white.cov, n, white.noise2))
     return FlowBounds(
         beta=flow.beta_distance[0] * np.exp(-slow * t / 2),
         gamma=decay * start + (1 + largest_gamma / n) * forcing * mixed,

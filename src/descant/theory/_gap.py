@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Array, Float
 
-from ._gd_beta import gd_beta_minimum
+from ._gd_beta import gd_beta_minimum, whitened_gamma
 from ._gram import fourth_moment
 from ._problem import Problem, Whitened
 
@@ -51,21 +51,13 @@ def label_square_variance(white: Whitened) -> float:
     return 2 / white.n * fourth + 2 * (1 - 1 / white.n) * squares + white.noise4 - white.noise2**2
 
 
-def whitened_gamma(white: Whitened) -> np.ndarray:
-    """Gamma* of GD-beta in whitened coordinates, where it is symmetric and commutes with Psi."""
-    phi, basis = np.linalg.eigh(white.cov)
-    phi = np.maximum(phi, 0.0)
-    omega = ((white.n + 1) * phi + phi.sum() + white.noise2) / white.n
-    return (basis * np.divide(phi, omega, out=np.zeros_like(phi), where=omega > 0)) @ basis.T
-
-
 def saturated_tensor(white: Whitened) -> np.ndarray:
     """Merged weights (k, k+1, k+1) of the best query-masked LSA with any number of heads, centred and whitened."""
     imitation = imitate_constant(white)
     tensor = np.zeros((white.k, white.k + 1, white.k + 1))
     tensor[:, :-1, :-1] = white.mean[:, None, None] * imitation.inputs_part
     tensor[:, -1, -1] = white.mean * imitation.label_part
-    tensor[:, :-1, -1] = tensor[:, -1, :-1] = whitened_gamma(white) / 2
+    tensor[:, :-1, -1] = tensor[:, -1, :-1] = whitened_gamma(white.cov, white.n, white.noise2) / 2
     return tensor
 
 
@@ -101,7 +93,7 @@ def heads_needed(problem: Problem) -> int:
         return white.k
     if np.linalg.eigvalsh(imitation.inputs_part).min() <= 0:
         return white.k
-    gamma = whitened_gamma(white)
+    gamma = whitened_gamma(white.cov, white.n, white.noise2)
     solution, *_ = np.linalg.lstsq(gamma, white.mean, rcond=1e-12)
     if not np.allclose(gamma @ solution, white.mean, rtol=1e-9, atol=1e-12 * np.abs(white.mean).max()):
         return white.k + 1

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .._linalg import eigh, from_spectrum, rank_tolerance, safe_reciprocal
-from ._problem import Problem
+from ._problem import Arrays, Problem, Scalar
 
 
 def second_moment_about(problem: Problem, start: Float[Array, " d"]) -> Float[Array, "d d"]:
@@ -31,20 +31,30 @@ def gd_beta_risk(problem: Problem, beta: Float[Array, " d"], gamma: Float[Array,
     return size - 2 * jnp.trace(step @ c) + quadratic + spread
 
 
+def whitened_gamma(second: Float[Arrays, "k k"], n: int, noise2: Scalar) -> Float[Arrays, "k k"]:
+    """S Omega^-1 with Omega = ((n+1) S + (tr S + sigma^2) I) / n: the best Gamma where inputs are N(0, I).
+
+    S is the second moment of tasks about the start, in NumPy or JAX. The two commute, so Gamma is symmetric.
+    """
+    xp = second.__array_namespace__()
+    identity = xp.eye(second.shape[0])
+    size = second.trace() + noise2
+    # Omega is nowhere smaller than size / n; without tasks and noise any Gamma does, and 0 is the answer.
+    omega = ((n + 1) * second + xp.where(size > 0, size, 1.0) * identity) / n
+    return xp.linalg.solve(omega, second)
+
+
 def optimal_gamma(problem: Problem, start: Float[Array, " d"]) -> Float[Array, "d d"]:
     """The Gamma of least risk for a step from `start`; with start = mu, the Gamma* of Theorem 5.2.
 
-    In whitened coordinates it is S Omega^-1 with S = L^(1/2) C L^(1/2) and Omega = ((n+1) S + (tr S + sigma^2) I) / n;
-    directions in which Omega or Lambda vanish are left alone (their Gamma is 0).
+    In whitened coordinates it is `whitened_gamma` of L^(1/2) C L^(1/2); directions without inputs are left alone (their
+    Gamma is 0).
     """
     values, vectors = eigh(problem.inputs)
     nonzero = values > rank_tolerance(values)
     root = from_spectrum(jnp.sqrt(jnp.maximum(values, 0.0)), vectors)
     inverse_root = from_spectrum(jnp.sqrt(safe_reciprocal(values, nonzero)), vectors)
-    phi, basis = eigh(root @ second_moment_about(problem, start) @ root)
-    phi = jnp.maximum(phi, 0.0)
-    omega = ((problem.n + 1) * phi + jnp.sum(phi) + problem.noise2) / problem.n
-    white = from_spectrum(phi * safe_reciprocal(omega, omega > 0), basis)
+    white = whitened_gamma(root @ second_moment_about(problem, start) @ root, problem.n, problem.noise2)
     return inverse_root @ white @ inverse_root
 
 

@@ -9,17 +9,19 @@ is removed first, by writing labels as y - `<mu, x>` (the shift lemma). Derivati
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from ._problem import Problem
+from ._problem import Arrays, Problem, Scalar
 
 
-def fourth_moment(cov, noise2, noise4):
+def fourth_moment(cov: Float[Arrays, "k k"], noise2: Scalar, noise4: Scalar) -> Scalar:
     """E (|u|^2 + sigma^2)^2 for u ~ N(0, cov)."""
     trace = cov.trace()
     return trace**2 + 2 * (cov * cov).sum() + 2 * trace * noise2 + noise4
 
 
-def second_moment(t, cov, n, noise2, noise4):
-    """E[ G/n `<T, G/n>` ] for a batch of symmetric matrices T (p, k+1, k+1), whitened inputs and zero prior mean.
+def second_moment(
+    t: Float[Arrays, "p s s"], cov: Float[Arrays, "k k"], n: int, noise2: Scalar, noise4: Scalar
+) -> Float[Arrays, "p s s"]:
+    """E[ G/n `<T, G/n>` ] for a batch of symmetric matrices T, whitened inputs and zero prior mean.
 
     For T = [[B, v], [v^T, q]] with kappa = tr Psi + sigma^2 and F = E (|u|^2 + sigma^2)^2 it is
 
@@ -43,15 +45,15 @@ def second_moment(t, cov, n, noise2, noise4):
     return xp.concatenate([top, bottom], axis=1)
 
 
-def first_moment(cov, noise2):
+def first_moment(cov: Float[Arrays, "k k"], noise2: Scalar) -> Float[Arrays, "s s"]:
     """E G/n for whitened inputs and zero prior mean: diag(I, kappa)."""
     xp = cov.__array_namespace__()
     ones = xp.ones(cov.shape[0])
     return xp.diag(xp.concatenate([ones, (cov.trace() + noise2).reshape(1)]))
 
 
-def task_moment(cov):
-    """E [u_l G/n] for every l, zero prior mean: Psi's row l in the off-diagonal block, as an array (k, k+1, k+1)."""
+def task_moment(cov: Float[Arrays, "k k"]) -> Float[Arrays, "k s s"]:
+    """E [u_l G/n] for every l, zero prior mean: Psi's row l in the off-diagonal block."""
     xp = cov.__array_namespace__()
     k = cov.shape[0]
     top = xp.concatenate([xp.zeros((k, k, k)), cov[:, :, None]], axis=2)
@@ -59,19 +61,21 @@ def task_moment(cov):
     return xp.concatenate([top, bottom], axis=1)
 
 
-def symmetrise(t):
+def symmetrise(t: Float[Arrays, "*batch s s"]) -> Float[Arrays, "*batch s s"]:
     """The symmetric part of each matrix of a batch: all that counts against a symmetric G."""
     return (t + t.swapaxes(-1, -2)) / 2
 
 
-def symmetrise_cubic(k):
-    """The fully symmetric part of a tensor (k, k, k): all that counts in a cubic form."""
+def symmetrise_cubic(k: Float[Arrays, "k k k"]) -> Float[Arrays, "k k k"]:
+    """The fully symmetric part of a tensor: all that counts in a cubic form."""
     xp = k.__array_namespace__()
     orders = ((0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 2, 1), (1, 0, 2), (2, 1, 0))
     return xp.stack([xp.transpose(k, order) for order in orders]).mean(0)
 
 
-def _centred(problem: Problem, offset, tensor):
+def _centred(
+    problem: Problem, offset: Float[Array, " d"], tensor: Float[Array, "d e e"]
+) -> tuple[Float[Array, " d"], Float[Array, "d e e"], Float[Array, " d"], Float[Array, "d d"]]:
     """Offset, tensor, prior mean and covariance in whitened coordinates, with labels y - `<mu, x>`."""
     root, d = problem.root, problem.d
     mean = root @ problem.mean
@@ -107,7 +111,7 @@ def attending_risk(problem: Problem, offset: Float[Array, " d"], tensor: Float[A
     return masked + 6 * bias @ traces + 6 * jnp.sum(cubic**2) + 9 * traces @ traces
 
 
-def query_cubic(t, mean, n):
+def query_cubic(t: Float[Arrays, "k s s"], mean: Float[Arrays, " k"], n: int) -> Float[Arrays, "k k k"]:
     """The symmetric tensor K of the query's own contribution; its token has the label 0 - `<mu, x_query>` here."""
     xp = t.__array_namespace__()
     token = xp.concatenate([xp.eye(mean.shape[0]), -mean[None, :]])

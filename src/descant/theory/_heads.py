@@ -81,6 +81,10 @@ class _Quadratic(ABC):
         """N T for all k matrices of T; the query's own token couples them."""
 
     @abstractmethod
+    def saturated(self) -> np.ndarray:
+        """The best T of all: of as many heads as anybody likes."""
+
+    @abstractmethod
     def offset(self, t: np.ndarray) -> np.ndarray:
         """What a free offset adds to the best T of its class; 0 where there is none."""
 
@@ -88,8 +92,8 @@ class _Quadratic(ABC):
     def k(self) -> int:
         return self.target.shape[0]
 
-    def saturated(self) -> np.ndarray:
-        """The best T of all: of as many heads as anybody likes."""
+    def unrestricted(self) -> np.ndarray:
+        """The best T of all, by least squares over all symmetric matrices."""
         frame = np.eye(self.k + 1)
         return self.solve(_subspace_basis(frame, frame[:, :0]))
 
@@ -194,6 +198,9 @@ class _FromMoments(_Quadratic):
     def normal(self, t: np.ndarray) -> np.ndarray:
         return self.masked_normal(t)
 
+    def saturated(self) -> np.ndarray:
+        return self.unrestricted()
+
     def offset(self, t: np.ndarray) -> np.ndarray:
         return self._mean_w - self._packed(t) @ self._mean_g if self.free_offset else np.zeros(self.k)
 
@@ -249,7 +256,7 @@ class _Gaussian(_Quadratic):
     def saturated(self) -> np.ndarray:
         if self.query_masked and not self.free_offset:
             return saturated_tensor(self.white)
-        return _Quadratic.saturated(self)
+        return self.unrestricted()
 
     def offset(self, t: np.ndarray) -> np.ndarray:
         white = self.white

@@ -1,6 +1,6 @@
 """The numbers that the closed forms speak of."""
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -11,6 +11,10 @@ from .. import _check
 from .._linalg import psd_root
 from .._unknown import Unknown
 from ..tasks import AbstractTask
+
+# Minimisers run the closed forms in NumPy, and risks are differentiated in JAX.
+Arrays = TypeVar("Arrays", Array, np.ndarray)
+Scalar = float | Float[Array | np.ndarray, ""]
 
 
 class Problem(eqx.Module):

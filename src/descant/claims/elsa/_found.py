@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..._sampling import standard_error
 from .. import Axis, Check, Evidence, Figure, Lab, Level, Panel, Series, Table, at_least, at_most
 from ._problems import Problem
 from ._training import Kind, Settings, references, train
@@ -42,7 +43,7 @@ def found_by_training(
         final = np.array(runs[name]["final"])
         # A network that diverged has no loss; it counts as no better than predicting zero.
         final = np.where(np.isfinite(final), final, 1.0)
-        means, errors = final.mean(axis=1), final.std(axis=1, ddof=1) / settings.seeds**0.5
+        means, errors = final.mean(axis=1), standard_error(final, axis=1)
         best = int(means.argmin())
         rows += [
             (
@@ -124,6 +125,6 @@ def found_by_training(
 def _curve(name: str, curve: np.ndarray, settings: Settings) -> Series:
     """Mean over seeds, where it is a number."""
     steps = settings.every * (np.arange(len(curve)) + 0.5)
-    mean, error = curve.mean(axis=1), curve.std(axis=1, ddof=1) / settings.seeds**0.5
+    mean, error = curve.mean(axis=1), standard_error(curve, axis=1)
     usable = np.isfinite(mean)
     return Series(name, tuple(steps[usable]), tuple(mean[usable]), tuple(error[usable]), "line")

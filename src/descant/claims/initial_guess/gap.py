@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from ..._sampling import standard_error
 from ...attention import LSA
 from ...measure import risk
 from ...theory import best_heads, one_head_isotropic_minimum, saturated_gap
@@ -49,7 +50,7 @@ def sampled_distance(d: int, n: int, noise: float, *, seed: int) -> tuple[float,
             entries = (tokens.swapaxes(1, 2) @ tokens / n)[:, rows, columns]
             normal, right = entries.T @ entries / CONTEXTS, entries.mean(0)
             found.append(1 - right @ np.linalg.solve(normal, right))
-    return float(np.mean(found)), float(np.std(found, ddof=1) / BATCHES**0.5)
+    return float(np.mean(found)), float(standard_error(found))
 
 
 @claim(

@@ -5,6 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..._sampling import standard_error
 from ...attention import LSA, LinearGuess
 from ...theory import best_heads
 from ...training import AdamTrainer, population_risk, to_end
@@ -83,7 +84,7 @@ def guess_trained(lab: Lab) -> Evidence:
                 Axis("steps"),
                 Axis("in-context risk", log=True),
                 tuple(
-                    Series(name, steps, tuple(curve.mean(0)), tuple(curve.std(0, ddof=1) / SEEDS**0.5), "line", name)
+                    Series(name, steps, tuple(curve.mean(0)), tuple(standard_error(curve, axis=0)), "line", name)
                     for name, curve in curves.items()
                 ),
                 tuple(Level(f"least, {name}", value, name) for name, value in least.items()),
@@ -146,4 +147,4 @@ def _from_samples(lab: Lab, heads: int, guess: bool, steps: int) -> list[float]:
 
 
 def _mean(values: np.ndarray) -> tuple[float, float]:
-    return float(values.mean()), float(values.std(ddof=1) / len(values) ** 0.5)
+    return float(values.mean()), float(standard_error(values))

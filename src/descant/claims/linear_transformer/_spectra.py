@@ -1,8 +1,12 @@
 """What a context's eigenvalues alone decide, by NumPy: the oracle's risk, and what GD++ loses to constant ridge."""
 
+from operator import mul
+
 import numpy as np
 
+from ..._sampling import standard_error
 from ...attention import GDPlusPlusTransformer
+from ...estimators import gd_plus_plus_layer
 from ...tasks import CategoricalNoise, LinearRegression, UniformNoise
 
 
@@ -24,7 +28,7 @@ def oracle_risk(task: LinearRegression, count: int = 2_000, seed: int = 0) -> tu
             sigmas = np.array([float(task.noise.moment(1))])
     values = eigenvalues(task, count, seed)
     risks = np.mean([(sigma**2 / (values + sigma**2)).sum(axis=1) for sigma in sigmas], axis=0)
-    return float(risks.mean()), float(risks.std() / count**0.5)
+    return float(risks.mean()), float(standard_error(risks))
 
 
 def gap_to_const_ridge(
@@ -39,7 +43,6 @@ def gap_to_const_ridge(
     c = float(task.noise.moment(2))
     polynomial, m = np.zeros_like(values), np.ones_like(values)
     for w_xx, w_yx in zip(np.asarray(model.w_xx), np.asarray(model.w_yx), strict=True):
-        polynomial = polynomial - w_yx * m * m * (1 - values * polynomial)
-        m = m * (1 + w_xx * m * m * values)
+        polynomial, m = gd_plus_plus_layer(polynomial, m, -w_yx, -w_xx, values, 1.0, times=mul)
     lost = (values * (values + c) * (polynomial - 1 / (values + c)) ** 2).sum(axis=1) / 2
-    return float(lost.mean()), float(lost.std() / count**0.5)
+    return float(lost.mean()), float(standard_error(lost))

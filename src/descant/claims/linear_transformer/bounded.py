@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from ..._sampling import standard_error
 from .. import Axis, Check, Evidence, Figure, Lab, Level, Panel, Series, Table, at_least, at_most, claim, consistent
 from ._networks import Networks, networks, task_of
 from ._pictures import LOSS
@@ -213,4 +214,4 @@ def _const_ridge_loss(law: str, lab: Lab) -> tuple[float, float]:
         (values * (values + s * s) * (1 / (values + c) - 1 / (values + s * s)) ** 2).sum(axis=1) / 2 for s in sigmas
     ]
     losses = np.mean(per_level, axis=0)
-    return float(losses.mean()), float(losses.std() / losses.size**0.5)
+    return float(losses.mean()), float(standard_error(losses))

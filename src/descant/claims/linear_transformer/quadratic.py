@@ -3,6 +3,7 @@
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from ..._sampling import standard_error
 from .. import Axis, Evidence, Figure, Lab, Level, Panel, Series, at_least, at_most, claim
 
 D, LAYERS = 10, 4
@@ -78,7 +79,7 @@ def no_quadratic(lab: Lab) -> Evidence:
             f"largest cosine of any network at n = {LENGTHS[0]}, mean",
             means[0],
             BOUND,
-            error=float(best[0].std() / len(best[0]) ** 0.5),
+            error=float(standard_error(best[0])),
             reason="The theorem needs n much larger than d: on short contexts the bound is exceeded, as it may be.",
         ),
     )
@@ -130,4 +131,4 @@ def _largest_cosine(x: np.ndarray, squares: np.ndarray) -> float:
 def _quantile_error(values: np.ndarray, parts: int = 8) -> float:
     """The standard error of the quantile, from its spread over parts of the sample."""
     quantiles = [np.quantile(part, QUANTILE) for part in np.array_split(values, parts)]
-    return float(np.std(quantiles, ddof=1) / parts**0.5)
+    return float(standard_error(quantiles))

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..._sampling import standard_error
 from ...attention import LSA, MergedLTB
 from ...estimators import ConstRidge
 from ...tasks import GaussianPrior
@@ -188,4 +189,4 @@ def digits(lab: Lab) -> Evidence:
 def _mean(values: list[float]) -> tuple[float, float]:
     if len(values) == 1:
         return values[0], 0.0
-    return float(np.mean(values)), float(np.std(values, ddof=1) / len(values) ** 0.5)
+    return float(np.mean(values)), float(standard_error(values))

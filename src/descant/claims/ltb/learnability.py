@@ -5,6 +5,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from threadpoolctl import threadpool_limits
 
+from ..._sampling import standard_error
 from ...attention import MergedLTB
 from ...theory import Problem, gd_beta_risk
 from .. import Axis, Evidence, Figure, Lab, Panel, Series, Table, at_least, at_most, claim, consistent, equal
@@ -87,7 +88,7 @@ def tasks_needed(d: int, n: int, rng: np.random.Generator) -> dict[str, float]:
     kappa = SAMPLES * fourth / second**2
     return {
         "scatter": float(np.mean(scatters)),
-        "error": float(np.std(scatters, ddof=1) / np.sqrt(SAMPLES)),
+        "error": float(standard_error(scatters)),
         "predicted": float(d**2 * kappa),
     }
 
@@ -198,7 +199,7 @@ def mean_learnability(lab: Lab) -> Evidence:
             float(np.mean(powers)),
             0.75,
             tolerance=0.1,
-            error=float(np.std(powers, ddof=1) / BLOCKS**0.5),
+            error=float(standard_error(powers)),
             reason="An empirical law: 0.1 tells it from a square root and from proportionality.",
         ),
         at_least(
@@ -260,7 +261,7 @@ def _figure(times: dict, needed: dict, adam: list[list[float]]) -> Figure:
                         "block, merged weights",
                         FURTHER,
                         tuple(np.mean(adam, axis=1)),
-                        tuple(np.std(adam, axis=1, ddof=1) / BLOCKS**0.5),
+                        tuple(standard_error(adam, axis=1)),
                     ),
                 ),
             ),

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 from threadpoolctl import threadpool_limits
 
+from ..._sampling import standard_error
 from ...attention import LSA, MergedLTB, SoftmaxTransformer
 from ...estimators import PreconditionedGD, Zero
 from ...tasks import AbstractTask
@@ -47,7 +48,7 @@ def kernel_risk(name: str, key: PRNGKeyArray, samples: int) -> tuple[float, floa
         gram = kernel(name, x, x) + 1e-9 * np.eye(N)
         found = (kernel(name, query, x) @ np.linalg.solve(gram, y[..., None]))[:, 0, 0]
     errors = (found - np.asarray(prompts.y_query)) ** 2
-    return float(errors.mean()), float(errors.std(ddof=1) / samples**0.5)
+    return float(errors.mean()), float(standard_error(errors))
 
 
 def best_step(task: AbstractTask, key: PRNGKeyArray, samples: int) -> Float[Array, ""]:

@@ -6,6 +6,7 @@ import jax
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
+from ..._sampling import standard_error
 from ...attention import LSA, LTB, MergedLTB
 from ...estimators import GDBeta
 from ...measure import exact_risk
@@ -204,7 +205,7 @@ def ltb_beats_lsa(lab: Lab) -> Evidence:
             f"{name}, trained",
             tuple(curve["steps"]),
             tuple(np.mean(curve["risks"], axis=1)),
-            tuple(np.std(curve["risks"], axis=1, ddof=1) / MEMBERS**0.5),
+            tuple(standard_error(curve["risks"], axis=1)),
             family=name,
         )
         for name, curve in found.items()
