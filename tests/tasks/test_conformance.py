@@ -71,7 +71,7 @@ def test_moments_of_vectors(name):
 
 
 def test_moments_of_independent_coordinates_are_sums_over_a_grid():
-    """Coordinates of three values each: all 27 vectors, summed up, against the formula from a coordinate's own moments."""
+    """Coordinates of three values each: all 27 vectors, against the formula from a coordinate's moments."""
     values = np.array([[-1.0, 0.5, 2.0], [0.0, 1.0, 3.0], [-2.0, -0.3, 0.4]])
     shares = np.array([[0.2, 0.5, 0.3], [0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])
     points = np.stack(np.meshgrid(*values, indexing="ij"), -1).reshape(-1, D)
