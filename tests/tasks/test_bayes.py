@@ -139,6 +139,11 @@ def test_without_noise_the_simplest_exact_fit_wins():
         found = LinearRegression(2, n, SparsePrior(0.3, 1.0, 0.8)).posterior(moments)
         np.testing.assert_allclose(found.mean, w, atol=1e-12)
         np.testing.assert_allclose(found.cov, 0, atol=1e-12)
+    # Two tokens in three dimensions: two coordinates could explain any labels, but one explains these.
+    wide, w = np.random.default_rng(5).standard_normal((2, 3)), np.array([0.0, 1.7, 0.0])
+    moments = Prompt(jnp.asarray(wide), jnp.asarray(wide @ w), jnp.zeros(3)).moments()
+    found = LinearRegression(3, 2, SparsePrior(0.3, 1.0, 0.8)).posterior(moments)
+    np.testing.assert_allclose(found.mean, w, atol=1e-12)
     moments = Prompt(jnp.asarray(x[:1]), jnp.asarray(x[:1] @ CENTRES[2]), jnp.zeros(2)).moments()
     found = LinearRegression(2, 1, PoolPrior(CENTRES)).posterior(moments)
     np.testing.assert_allclose(found.mean, CENTRES[2], atol=1e-12)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from descant import LinearRegression
-from descant.tasks import StudentTPrior, Unknown
+from descant.tasks import StudentTPrior, Unknown, discrete_moments, independent_moments
 from descant.theory import GramMoments
 from tests.support.laws import COV, INPUTS, LABELS, MEAN, NOISES, PRIORS, D
 from tests.support.quick import quick
@@ -68,6 +68,21 @@ def test_moments_of_vectors(name):
         assert np.all(apart(size[:, :, None] * v[:, None, :], known.third(MATRICES)) < BOUND)
         fourth = np.einsum("sp,si,sj->spij", size, v, v)
         assert np.all(apart(fourth, known.fourth(MATRICES)) < BOUND)
+
+
+def test_moments_of_independent_coordinates_are_sums_over_a_grid():
+    """Coordinates of three values each: all 27 vectors, against the formula from a coordinate's moments."""
+    values = np.array([[-1.0, 0.5, 2.0], [0.0, 1.0, 3.0], [-2.0, -0.3, 0.4]])
+    shares = np.array([[0.2, 0.5, 0.3], [0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])
+    points = np.stack(np.meshgrid(*values, indexing="ij"), -1).reshape(-1, D)
+    weights = np.einsum("i,j,k->ijk", *shares).ravel()
+    mean = np.sum(shares * values, axis=1)
+    central = [np.sum(shares * (values - mean[:, None]) ** power, axis=1) for power in (2, 3, 4)]
+    found, expected = independent_moments(mean, *central), discrete_moments(points, weights)
+    np.testing.assert_allclose(found.second, expected.second)
+    assert found.third and found.fourth and expected.third and expected.fourth
+    np.testing.assert_allclose(found.third(MATRICES), expected.third(MATRICES))
+    np.testing.assert_allclose(found.fourth(MATRICES), expected.fourth(MATRICES))
 
 
 def test_second_moments_without_a_fourth():
