@@ -267,10 +267,11 @@ def evaluate(
     seed
         Seed of the fresh contexts.
     rescale
-        Rescale a model of plain sums to the other context length: every layer sees its sums as if they were as long as in
-        training.
+        Rescale a model of plain sums to the other context length:
+        every layer sees its sums as if they were as long as in training.
     kinds
-        Models, laws and tasks of your own that the run's files may name, as module:name; a file can't name code by itself.
+        Models, laws and tasks of your own that the run's files may name, as module:name;
+        a file can't name code by itself.
     json
         Print one JSON object with risk, standard_error and adjusted, and the same for each noise level.
     """
