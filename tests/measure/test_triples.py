@@ -34,10 +34,11 @@ def regression(prior="gaussian", inputs="gaussian", noise="fixed", labels="gauss
 
 
 TASKS = {
-    **{f"prior-{name}": regression(prior=name) for name in PRIORS},
-    **{f"inputs-{name}": regression(inputs=name) for name in INPUTS},
-    **{f"noise-{name}": regression(noise=name) for name in NOISES},
-    **{f"labels-{name}": regression(labels=name) for name in LABELS},
+    "plain": regression(),
+    **{f"prior-{name}": regression(prior=name) for name in PRIORS if name != "gaussian"},
+    **{f"inputs-{name}": regression(inputs=name) for name in INPUTS if name != "gaussian"},
+    **{f"noise-{name}": regression(noise=name) for name in NOISES if name != "fixed"},
+    **{f"labels-{name}": regression(labels=name) for name in LABELS if name != "gaussian"},
     "mixed": regression("sparse", "uniform", "log-uniform", "laplace"),
     "heavy": LinearRegression(D, 7, StudentTPrior(MEAN, COV, 2.0), noise=0.7),
     "short": regression("pool", "sphere", "uniform", n=2),

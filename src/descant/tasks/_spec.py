@@ -24,8 +24,8 @@ def law_registry(what: str, group: str) -> Registry[Maker]:
 def parse_law(registry: Registry[Maker], sort: type[Law], spec: str, **known: Any) -> Law:
     """The law that `name`, `name:numbers` or `module:name:numbers` means.
 
-    **Arguments:** the maker of this name is called with the numbers, and with those of the `known` values (d, mean, scale) for
-    which it has arguments of that name that the numbers don't fill.
+    **Arguments:** the maker of this name is called with the numbers, and with those of the `known` values (d, mean,
+    scale) for which it has arguments of that name that the numbers don't fill.
     """
     make, rest = registry.split(spec)
     expected = f"laws: {', '.join(registry.names())}, or your own as module:name:numbers"
