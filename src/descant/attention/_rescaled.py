@@ -8,9 +8,9 @@ def rescaled(model: AbstractPredictor, n_from: int, n_to: int) -> AbstractPredic
     """A model trained on contexts of `n_from` examples, for contexts of `n_to`.
 
     The papers' linear transformers add up their context in plain sums, so a context that is five times as long looks to
-    them like one with inputs and labels of sqrt(5) times the size, where deep networks explode. Here every layer sees its
-    Gram matrix G as n_from / n_to G, which is about what it was trained on: a matter of scaling the weights, so the model
-    stays of its kind.
+    them like one with inputs and labels of sqrt(5) times the size, where deep networks explode. Here every layer sees
+    its Gram matrix G as n_from / n_to G, which is about what it was trained on: a matter of scaling the weights, so the
+    model stays of its kind.
 
     **Returns:** the model; `Unknown` if it isn't known to read its context through plain sums.
 
