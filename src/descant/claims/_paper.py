@@ -62,8 +62,9 @@ class Paper:
             "howpublished": "" if self.arxiv else self.venue,
             "url": self.url,
         }
-        kind, key = "article" if self.arxiv else "misc", (self.id if self.own else names[0].split()[-1].lower())
-        return f"@{kind}{{{key}{self.year}" + "".join(f",\n  {n} = {{{text}}}" for n, text in fields.items() if text) + "\n}"
+        kind = "article" if self.arxiv else "misc"
+        key = (self.id if self.own else names[0].split()[-1].lower()) + str(self.year)
+        return f"@{kind}{{{key}" + "".join(f",\n  {n} = {{{text}}}" for n, text in fields.items() if text) + "\n}"
 
 
 PAPERS = {

@@ -1,6 +1,7 @@
-"""What LSA without an initial guess loses, whatever the law of the inputs; derived in docs/theory/gram.md, "Other inputs".
+"""What LSA without an initial guess loses, whatever the law of the inputs.
 
-Everything rests on one number of the inputs, their *signal*: the largest (E q)^2 / Var q over quadratic forms q = `<x, B x>`.
+It rests on one number of the inputs, their *signal*: the largest (E q)^2 / Var q over quadratic forms q = `<x, B x>`.
+Derived in docs/theory/gram.md, "Other inputs".
 """
 
 import numpy as np
@@ -14,13 +15,13 @@ def radial_signal(square: float, variance: float) -> float:
 
 
 def independent_signal(kurtosis: np.ndarray) -> float:
-    """Of independent coordinates, symmetric about 0, with the given E x^4 / (E x^2)^2: the sum of 1 / (kurtosis - 1)."""
+    """Of independent coordinates, symmetric about 0, with the given E x^4 / (E x^2)^2."""
     excess = np.asarray(kurtosis, dtype=float) - 1
     return float(np.sum(1 / excess)) if (excess > 0).all() else np.inf
 
 
 def general_signal(moments: VectorMoments) -> float:
-    """Of any inputs no quadratic form of which is constant: m^T C^-1 m, m and C the mean and covariance of all x_i x_j."""
+    """Of any inputs no form of which is constant: m^T C^-1 m, m and C the mean and covariance of all x_i x_j."""
     assert moments.fourth is not None
     d = moments.mean.shape[0]
     rows, columns = np.triu_indices(d)
@@ -33,10 +34,10 @@ def general_signal(moments: VectorMoments) -> float:
 
 
 def closed_gap(task: LinearRegression, signal: float) -> float:
-    """|mu|^2 / (1 + n signal + sigma^4 / V): least risk of LSA with d + 1 heads, less that of the best affine function of G.
+    """|mu|^2 / (1 + n signal + sigma^4 / V): what LSA with d + 1 heads loses to the best affine function of G.
 
-    V = E Var(|y - X mu|^2 / n given X), for Gaussian tasks, Gaussian label noise and a fixed noise level. Without noise it
-    is not needed, and tasks may have any law.
+    V = E Var(|y - X mu|^2 / n given X), for Gaussian tasks, Gaussian label noise and a fixed noise level. Without noise
+    it is not needed, and tasks may have any law.
     """
     x, w, noise, n = task.inputs.moments(task.d), task.prior.moments(task.d), float(task.noise.moment(2)), task.n
     size = float(w.mean @ x.second @ w.mean)

@@ -10,11 +10,15 @@ from ...tasks import GivenInputs, elliptical_fourth, independent_moments, symmet
 def two_radii(d: int, spread: float) -> GivenInputs:
     """x = r u, u on the unit sphere, with E |x|^2 = d and Var |x|^2 = spread d^2.
 
-    Up to spread 1, r^2 is d (1 - sqrt(spread)) or d (1 + sqrt(spread)), a coin decides; beyond, it is 0 or d (1 + spread).
+    Up to spread 1, a coin makes r^2 d (1 - sqrt(spread)) or d (1 + sqrt(spread)); beyond, it is 0 or d (1 + spread).
     """
-    squares, share = (d * np.array([1 - spread**0.5, 1 + spread**0.5]), 0.5) if spread <= 1 else (
-        d * np.array([0.0, 1 + spread]),
-        1 / (1 + spread),
+    squares, share = (
+        (d * np.array([1 - spread**0.5, 1 + spread**0.5]), 0.5)
+        if spread <= 1
+        else (
+            d * np.array([0.0, 1 + spread]),
+            1 / (1 + spread),
+        )
     )
 
     def draw(key):

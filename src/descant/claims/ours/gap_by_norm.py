@@ -38,7 +38,7 @@ COVARIANCE = np.array([[1.0, 0.3, 0.1], [0.3, 0.6, -0.2], [0.1, -0.2, 0.8]])
 POOL = PoolPrior([[1.0, 0.2, -0.4], [-1.5, 0.3, 0.9], [0.1, 2.0, 0.0]], [0.2, 0.3, 0.5])
 # Contexts per batch and batches of the least-squares estimate.
 CONTEXTS, BATCHES, PROMPTS = 20_000, 20, 65_536
-ROUNDING = "Two exact numbers: rounding alone, at most 1e-12 in what we saw."
+ROUNDING = "Two exact numbers: rounding alone, at most 1e-11 in what we saw."
 
 
 def exact_gap(task: LinearRegression) -> float:
@@ -79,12 +79,12 @@ def sampled_distance(
     where="docs/theory/gram.md, Other inputs",
     title="What an initial guess is worth is set by the spread of the inputs' norm",
     statement=r"""
-        Without noise, the best linear self-attention with the guess 0, its query masked, and $d+1$ or more heads has the
-        least risk of all affine functions of the Gram matrix plus
+        Without noise, the best linear self-attention with the guess 0, its query masked, and $d+1$ or more heads has
+        the least risk of all affine functions of the Gram matrix plus
         $$\frac{|\mu|^2_\Lambda}{1 + n\kappa}, \qquad \kappa = \max_B \frac{(E\langle x,Bx\rangle)^2}
         {\mathrm{Var}\langle x,Bx\rangle},$$
-        for all laws of inputs with fourth moments and all laws of tasks with mean $\mu$. For radial inputs $x = ru$, $u$
-        uniform on a sphere, and linear images of them, $\kappa = (E r^2)^2/\mathrm{Var}\,r^2$, that is
+        for all laws of inputs with fourth moments and all laws of tasks with mean $\mu$. For radial inputs $x = ru$,
+        $u$ uniform on a sphere, and linear images of them, $\kappa = (E r^2)^2/\mathrm{Var}\,r^2$, that is
         $$\mathrm{gap} = |\mu|^2_\Lambda\,\frac{\mathrm{Var}\,r^2}{\mathrm{Var}\,r^2 + n (E r^2)^2},$$
         which for Gaussian inputs is $2|\mu|^2_\Lambda/(dn+2)$. For independent coordinates, symmetric about 0 and of
         kurtoses $k_j$, and linear images of them, $\kappa = \sum_j 1/(k_j-1)$. With Gaussian tasks and Gaussian noise
@@ -175,7 +175,12 @@ def _settings() -> list[tuple[str, float, float]]:
             MappedInputs(three_points(3, 5.0), COVARIANCE),
             independent_signal(np.full(3, 5.0)),
         ),
-        compared("exponential: skewed, mean not 0; κ by solving", gaussian, exponential, general_signal(exponential.moments(3))),
+        compared(
+            "exponential: skewed, mean not 0; κ by solving",
+            gaussian,
+            exponential,
+            general_signal(exponential.moments(3)),
+        ),
     ]
     for sigma in SIGMAS[1:]:
         for name, inputs, signal in (
@@ -238,10 +243,13 @@ def _figure(radial, by_radius, independent, by_kurtosis) -> Figure:
     return Figure(
         "gap-by-norm",
         "The gap against the spread of the inputs",
-        "Points, exact least risks, lie on the lines of the formula. The gap vanishes with the spread of the norm (left) or "
-        "of each squared coordinate (right), and is all of |μ|² when tails are heavy. Gaussian inputs are at 2/d and at 2.",
+        "Points, exact least risks, lie on the lines of the formula. The gap vanishes with the spread of the norm (left) "
+        "or of each squared coordinate (right), and grows to all of |μ|² as tails grow heavy. Gaussian inputs are at "
+        f"{2 / D:g} and at 2.",
         (
-            Panel(f"radial, d = {D}", Axis("Var |x|² / (E |x|²)²", log=True), level, series(SPREADS, radial, by_radius)),
+            Panel(
+                f"radial, d = {D}", Axis("Var |x|² / (E |x|²)²", log=True), level, series(SPREADS, radial, by_radius)
+            ),
             Panel(
                 f"independent coordinates, d = {D}",
                 Axis("kurtosis less 1", log=True),
