@@ -1,8 +1,8 @@
-"""Every statement of the papers as an experiment with a verdict.
+"""Every statement of the papers, and some of our own, as an experiment with a verdict.
 
-A claim is a function under `elsa/`, `initial_guess/`, `ltb/` or `linear_transformer/` with the decorator `claim`; every
-module there is found by itself. It is handed a `Lab` (budget, seed, progress, a place to keep parts) and returns
-`Evidence`.
+A claim is a function under `elsa/`, `initial_guess/`, `ltb/`, `linear_transformer/` or `ours/` with the decorator
+`claim`; every module there is found by itself. It is handed a `Lab` (budget, seed, progress, a place to keep parts) and
+returns `Evidence`.
 """
 
 from .. import _precision as _precision

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 # The packages beside this file in which every module is looked through for claims.
-_HOMES = ("elsa", "initial_guess", "ltb", "linear_transformer")
+_HOMES = ("elsa", "initial_guess", "ltb", "linear_transformer", "ours")
 # Modules or packages with claims of one's own, separated by commas.
 MORE_CLAIMS = "DESCANT_CLAIMS"
 
@@ -32,7 +32,7 @@ class Claim:
     paper
         The id of its paper, a key of `PAPERS`.
     where
-        Where the paper says it: section, theorem, figure, table.
+        Where the paper says it: section, theorem, figure, table; for a claim of one's own, where it is derived.
     title
         A headline of a few words.
     statement

@@ -1,4 +1,4 @@
-"""The papers whose claims are judged; a claim of one's own may bring its own."""
+"""The papers whose claims are judged, and we ourselves; a claim of one's own may bring its own."""
 
 import re
 from dataclasses import dataclass
@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper whose claims are judged.
+    """Who makes claims that are judged: a paper, or whoever wrote the experiments.
 
     **Arguments:** `id` is what `descant reproduce` calls it, `short` what tables do; `authors` are separated by commas;
     `arxiv` is its number there, `url` another address (say, `https://doi.org/...`); both may be left out.
+    `own` says that no paper makes the claims but the authors of the experiments themselves: they are counted apart.
 
     >>> print(Paper("notes", "Notes", "Notes on attention", "Ada Lovelace", 1843).citation)
     @misc{lovelace1843,
@@ -27,6 +28,7 @@ class Paper:
     arxiv: str = ""
     venue: str = ""
     url: str = ""
+    own: bool = False
 
     def __post_init__(self):
         # Ids are parts of addresses in the pages.
@@ -60,7 +62,8 @@ class Paper:
             "howpublished": "" if self.arxiv else self.venue,
             "url": self.url,
         }
-        kind, key = "article" if self.arxiv else "misc", names[0].split()[-1].lower() + str(self.year)
+        kind = "article" if self.arxiv else "misc"
+        key = (self.id if self.own else names[0].split()[-1].lower()) + str(self.year)
         return f"@{kind}{{{key}" + "".join(f",\n  {n} = {{{text}}}" for n, text in fields.items() if text) + "\n}"
 
 
@@ -103,6 +106,7 @@ PAPERS = {
             "2402.14180",
             "NeurIPS 2024",
         ),
+        Paper("descant", "Ours", "Descant: descent by attention", "The Descant authors", 2026, own=True),
     )
 }
 

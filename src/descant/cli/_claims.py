@@ -21,7 +21,7 @@ def claims(*ids: str, json: Annotated[bool, Parameter(negative="")] = False) -> 
     Parameters
     ----------
     ids
-        Claims, or papers (elsa, initial-guess, ltb, linear-transformer, your own); all by default.
+        Claims, or papers (elsa, initial-guess, ltb, linear-transformer, descant, your own); all by default.
     json
         Print a JSON list.
     """
@@ -62,7 +62,7 @@ def reproduce(
     Parameters
     ----------
     ids
-        Claims, or papers (elsa, initial-guess, ltb, linear-transformer, your own); all by default.
+        Claims, or papers (elsa, initial-guess, ltb, linear-transformer, descant, your own); all by default.
     budget
         quick: all claims in about a quarter of an hour on two cores. full: hours there, or minutes on a GPU.
     out

@@ -145,24 +145,33 @@ def front_page(entries: list[Entry]) -> str:
     """`index.html`."""
     papers = []
     for paper in PAPERS.values():
-        own = [entry for entry in entries if entry.claim.paper == paper.id]
-        if own:
-            counts = {name: sum(entry.standing == name for entry in own) for name in STANDINGS}
-            papers.append({"paper": paper, "entries": own, "counts": counts})
+        its = [entry for entry in entries if entry.claim.paper == paper.id]
+        if its:
+            papers.append({"paper": paper, "entries": its, "counts": _counts(its)})
+    said = sum(not each["paper"].own for each in papers)
+    stated = [entry for entry in entries if not entry.paper.own]
+    own = [entry for entry in entries if entry.paper.own]
     judged = [entry.judgement for entry in entries if entry.judgement]
     environment = next((each.environment for each in judged if each.environment), {})
     return _render(
         "index.html",
         papers=papers,
-        papers_say="One paper says" if len(papers) == 1 else f"{WORDS.get(len(papers), len(papers))} papers say",
+        papers_say="One paper says" if said == 1 else f"{WORDS.get(said, said)} papers say",
         entries=entries,
-        counts={name: sum(entry.standing == name for entry in entries) for name in STANDINGS},
+        stated=len(stated),
+        counts=_counts(stated),
+        own=_counts(own) if own else None,
+        standing=_counts(entries),
         budget=judged[0].budget if judged else BUDGETS[0],
         seed=judged[0].seed if judged else 0,
         seconds=sum(each.seconds for each in judged),
         environment=environment,
         home="",
     )
+
+
+def _counts(entries: list[Entry]) -> dict[str, int]:
+    return {name: sum(entry.standing == name for entry in entries) for name in STANDINGS}
 
 
 def claim_page(entry: Entry, previous: Entry | None, following: Entry | None) -> str:
