@@ -10,13 +10,18 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 
+def look_here() -> None:
+    """Let modules of the present folder be found: a console script does not look there by itself."""
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+
+
 def imported(reference: str, what: str) -> Any:
     """The object that `module:name` stands for; the module is looked for in the present folder too."""
     module, _, name = reference.partition(":")
     if not all(part.isidentifier() for part in (*module.split("."), *name.split("."))):
         raise ValueError(f"{what} is {reference!r}; expected module:name, such as my_module:MyClass.")
-    if "" not in sys.path:
-        sys.path.insert(0, "")  # a console script does not look there by itself
+    look_here()
     try:
         found: Any = importlib.import_module(module)
     except ModuleNotFoundError as error:

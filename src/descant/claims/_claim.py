@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from inspect import cleandoc
 from typing import TYPE_CHECKING
 
+from .._registry import look_here
 from ._evidence import Evidence
 from ._paper import PAPERS, Paper, known
 
@@ -104,13 +105,16 @@ def claim(
 
 def all_claims() -> dict[str, Claim]:
     """Every claim by id, paper by paper; those of the modules in the variable `DESCANT_CLAIMS` too."""
+    look_here()
     more = [name.strip() for name in os.environ.get(MORE_CLAIMS, "").split(",") if name.strip()]
     for home in (*(f"{__package__}.{home}" for home in _HOMES), *more):
         try:
             package = importlib.import_module(home)
         except ModuleNotFoundError as error:
             if home in more and error.name == home.split(".")[0]:
-                raise ValueError(f"{MORE_CLAIMS} names {home!r}, which can't be found; is it on PYTHONPATH?") from None
+                raise ValueError(
+                    f"{MORE_CLAIMS} names {home!r}, which can't be found; is it in this folder or on PYTHONPATH?"
+                ) from None
             raise
         for module in sorted(info.name for info in pkgutil.iter_modules(getattr(package, "__path__", []))):
             importlib.import_module(f"{home}.{module}")

@@ -243,9 +243,9 @@ def _figure(radial, by_radius, independent, by_kurtosis) -> Figure:
     return Figure(
         "gap-by-norm",
         "The gap against the spread of the inputs",
-        "Points, exact least risks, lie on the lines of the formula. The gap vanishes with the spread of the norm (left) "
-        "or of each squared coordinate (right), and grows to all of |μ|² as tails grow heavy. Gaussian inputs are at "
-        f"{2 / D:g} and at 2.",
+        "Points, exact least risks, lie on the lines of the formula. The gap vanishes with the spread of the norm "
+        "(left) or of each squared coordinate (right), and grows to all of |μ|² as tails grow heavy. Gaussian inputs "
+        f"are at {2 / D:g} and at 2.",
         (
             Panel(
                 f"radial, d = {D}", Axis("Var |x|² / (E |x|²)²", log=True), level, series(SPREADS, radial, by_radius)

@@ -1,0 +1,121 @@
+"""The claims of our own: their closed forms by themselves, then each claim as it is, and with its experiment broken."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from descant import FixedNoise, GaussianPrior, LinearRegression
+from descant.claims import PAPERS, find
+from descant.claims.ours import gap_by_norm, task_diversity
+from descant.claims.ours._closed_form import closed_gap, general_signal, independent_signal, radial_signal
+from descant.claims.ours._inputs import partly_on_a_sphere, three_points, two_radii
+from descant.measure import bayes_risk
+from descant.tasks import GaussianInputs, PoolPrior
+from descant.theory import Problem, saturated_gap
+from tests.support.claims_lab import Planted, cases, plant, run, shrink
+from tests.support.laws import COV, MEAN
+
+HOME = "descant.claims.ours"
+LAWS = {
+    "radial": two_radii(3, 0.5),
+    "heavy": two_radii(3, 4.0),
+    "independent": three_points(3, 5.0),
+    "part": partly_on_a_sphere(3, 2),
+}
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_inputs_have_the_moments_they_say(law):
+    x = np.asarray(jax.vmap(lambda key: law.sample(3, key=key))(jax.random.split(jax.random.key(0), 200_000)))
+    moments = law.moments(3)
+    a = np.array([[1.0, 0.5, 0.2], [0.5, -0.3, 0.1], [0.2, 0.1, 0.7]])
+    draws = np.einsum("ci,cj,c->cij", x, x, np.einsum("ci,ij,cj->c", x, a, x))
+    error = draws.std(0) / len(x) ** 0.5
+    assert np.all(np.abs(draws.mean(0) - moments.fourth(a)) < 4.5 * error + 1e-12)
+    np.testing.assert_allclose(x.T @ x / len(x), moments.second, atol=0.03)
+
+
+def test_signals_agree_with_each_other():
+    for spread in (0.1, 1.0, 7.0):
+        found = general_signal(two_radii(4, spread).moments(4))
+        np.testing.assert_allclose(radial_signal(4.0, 16 * spread), found, rtol=1e-10)
+    for kurtosis in (1.1, 3.0, 12.0):
+        found = general_signal(three_points(4, kurtosis).moments(4))
+        np.testing.assert_allclose(independent_signal(np.full(4, kurtosis)), found, rtol=1e-10)
+    assert radial_signal(1.0, 0.0) == independent_signal(np.array([1.0, 3.0])) == np.inf
+
+
+@pytest.mark.parametrize("sigma", [0.0, 0.7])
+def test_the_formula_is_the_known_one_for_gaussian_inputs(sigma):
+    inputs = GaussianInputs(COV @ COV + np.eye(3))
+    task = LinearRegression(3, 5, GaussianPrior(MEAN, COV), inputs=inputs, noise=FixedNoise(sigma))
+    np.testing.assert_allclose(closed_gap(task, 3 / 2), saturated_gap(Problem.of(task)), rtol=1e-12)
+    assert closed_gap(task, np.inf) == 0
+
+
+def test_the_formula_is_the_distance_of_1_from_the_span_of_gram_entries():
+    """By least squares on drawn contexts, for coordinates that are not radial."""
+
+    def draw(random, shape):
+        return 3**0.5 * random.uniform(-1, 1, (*shape, 2))
+
+    value, error = gap_by_norm.sampled_distance(draw, 2, 3, 0.8, seed=1)
+    prior = GaussianPrior(jnp.array([1.0, 0.0]), jnp.eye(2))
+    task = LinearRegression(2, 3, prior, inputs=three_points(2, 1.8), noise=FixedNoise(0.8))
+    formula = closed_gap(task, independent_signal(np.full(2, 1.8)))
+    assert abs(value - formula) < 4 * error < 0.05 * formula
+
+
+def test_bayes_risks_are_those_of_the_library():
+    pool = PoolPrior.drawn(task_diversity.D, 8, key=jax.random.key(3), mean=1.0)
+    gaussian = GaussianPrior(jnp.ones(task_diversity.D), jnp.eye(task_diversity.D))
+    for prior, (value, error) in (
+        (pool, task_diversity.pool_bayes(np.asarray(pool.tasks), seed=0)),
+        (gaussian, task_diversity.gaussian_bayes(seed=0)),
+    ):
+        library = bayes_risk(task_diversity.posed(prior), samples=8192)
+        slack = 4 * np.hypot(error, library.standard_error)
+        assert abs(value - library.value) < slack < 0.2 * library.value
+
+
+def test_ours_are_counted_apart():
+    assert PAPERS["descant"].own and PAPERS["descant"].citation.startswith("@misc{descant2026,")
+    assert sorted(find(["descant"])) == ["constant-norm", "gap-by-norm", "task-diversity"]
+
+
+PLANTED = [
+    Planted(
+        "constant-norm",
+        f"{HOME}.constant_norm.best_heads",
+        # One head fewer than was asked for, unless all are.
+        lambda best: lambda moments, heads, **more: best(moments, max(1, heads - (not more)), **more),
+        smaller={
+            f"{HOME}.constant_norm.D": 3,
+            f"{HOME}.constant_norm.SETTINGS": ((2, 3, 1.0, 0.0), (3, 4, 1.0, 0.5)),
+            f"{HOME}.constant_norm.STARTS": 1,
+        },
+    ),
+    Planted(
+        "gap-by-norm",
+        f"{HOME}.gap_by_norm.closed_gap",
+        # The 1 of the formula forgotten.
+        lambda closed: lambda task, signal: 1 / (1 / closed(task, signal) - 1 / closed(task, 0.0)),
+        smaller={f"{HOME}.gap_by_norm.LENGTHS": (2, 8), f"{HOME}.gap_by_norm.BATCHES": 10},
+    ),
+    Planted(
+        "task-diversity",
+        f"{HOME}.task_diversity.pool_bayes",
+        # Twice the variance: as if the posterior were drawn from, and not its mean taken.
+        lambda bayes: lambda tasks, seed: tuple(2 * each for each in bayes(tasks, seed=seed)),
+        smaller={f"{HOME}.task_diversity.POOLS": {1: (4, 2), 2: (16, 8), 8: (64, 14), 1024: (6, 6)}},
+    ),
+]
+
+
+@pytest.mark.parametrize("planted", cases(PLANTED, "gap-by-norm"))
+def test_the_claim_is_judged_and_a_planted_error_is_seen(planted, monkeypatch, tmp_path):
+    shrink(monkeypatch, planted)
+    assert run(planted.claim, tmp_path / "untouched").verdict == planted.verdict
+    plant(monkeypatch, planted)
+    assert run(planted.claim, tmp_path / "broken").verdict != planted.verdict
