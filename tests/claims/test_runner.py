@@ -152,4 +152,5 @@ def test_own_claims_that_are_not_there(runner):
     runner.environment["DESCANT_CLAIMS"] = "no_such_claims"
     status, _, err = runner.run()
     assert status == 2
-    assert err == "descant: DESCANT_CLAIMS names 'no_such_claims', which can't be found; is it on PYTHONPATH?\n"
+    expected = "DESCANT_CLAIMS names 'no_such_claims', which can't be found; is it in this folder or on PYTHONPATH?"
+    assert err == f"descant: {expected}\n"

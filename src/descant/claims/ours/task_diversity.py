@@ -93,7 +93,7 @@ def over_pools(values: np.ndarray) -> tuple[float, float]:
     """,
     quick="six sizes K, 4 to 64 pools each, 4,096 contexts for each Bayes risk",
     full="four times as many pools",
-    seconds=30,
+    seconds=40,
 )
 def task_diversity(lab: Lab) -> Evidence:
     """Distances to Bayes over pools, beside the Gaussian law's."""
