@@ -1,6 +1,7 @@
 """Things of one sort by name: ours, those of installed packages, and a user's own as `module:name`."""
 
 import importlib
+import inspect
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -16,21 +17,55 @@ def look_here() -> None:
         sys.path.insert(0, "")
 
 
+def is_reference(text: str) -> bool:
+    """Whether a text has the form `module:name`."""
+    module, _, name = text.partition(":")
+    return all(part.isidentifier() for part in (*module.split("."), *name.split(".")))
+
+
+def fits(make: Any, *arguments: Any) -> bool:
+    """Whether something can be called with these arguments; what doesn't tell what it takes can't."""
+    try:
+        inspect.signature(make).bind(*arguments)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def made(asked: str, make: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    """What a user's function makes; a `ValueError` of its own passes, and other exceptions become one.
+
+    **Arguments:** `asked` begins the sentence: "task is 'my_module:MyTask'".
+    """
+    try:
+        return make(*arguments, **named)
+    except ValueError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{asked}, which raises {told(error)}") from error
+
+
+def told(error: Exception) -> str:
+    """An exception in one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
 def imported(reference: str, what: str) -> Any:
     """The object that `module:name` stands for; the module is looked for in the present folder too."""
     module, _, name = reference.partition(":")
-    if not all(part.isidentifier() for part in (*module.split("."), *name.split("."))):
+    if not is_reference(reference):
         raise ValueError(f"{what} is {reference!r}; expected module:name, such as my_module:MyClass.")
     look_here()
     try:
         found: Any = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name is None or not (module == error.name or module.startswith(f"{error.name}.")):
-            raise
-        raise ValueError(
-            f"{what} is {reference!r}, but there is no module {module!r}; "
-            "it is looked for in the present folder and on PYTHONPATH."
-        ) from None
+    except Exception as error:
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing is not None and f"{module}.".startswith(f"{missing}."):
+            raise ValueError(
+                f"{what} is {reference!r}, but there is no module {module!r}; "
+                "it is looked for in the present folder and on PYTHONPATH."
+            ) from None
+        raise ValueError(f"{what} is {reference!r}, but importing {module!r} raises {told(error)}") from error
     for part in name.split("."):
         if not hasattr(found, part):
             raise ValueError(f"{what} is {reference!r}, but the module {module!r} has no {name!r}.")
@@ -75,7 +110,7 @@ class Registry(Generic[T]):
         points = self._points()
         if name in points:
             return self.record(points[name].load())
-        if ":" in name:
+        if is_reference(name):
             return self.record(imported(name, self.what))
         raise ValueError(
             f"{self.what} is {name!r}; expected one of: {', '.join(self.names())}; or your own, as module:name."

@@ -1,6 +1,5 @@
 """`descant risk`: the in-context risk of one predictor on one task."""
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -82,7 +81,7 @@ def _as_json(name: str, found: "Risk", task: TaskFlags, heads: int | None, query
         "method": found.method,
         "adjusted": found.adjusted,
         "adjusted_standard_error": found.adjusted_error,
-        "task": asdict(task),
+        "task": task.as_json(),
     }
     if name == "multi-head-lsa":
         result["heads"] = task.d + 1 if heads is None else heads

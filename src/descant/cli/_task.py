@@ -1,7 +1,7 @@
 """The flags that describe a task, shared by every command that needs one."""
 
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..tasks import AbstractTask
@@ -64,6 +64,12 @@ class TaskFlags:
         if self.label_noise != "gaussian":
             words.append(f"label noise {self.label_noise}")
         return ", ".join(words)
+
+    def as_json(self) -> dict[str, Any]:
+        """For results: all flags; of a task of one's own, which has none of these laws, only its sizes and its name."""
+        if self.task is None:
+            return asdict(self)
+        return {"d": self.d, "n": self.n, "task": self.task}
 
     def _laws(self) -> list[str]:
         """The flags of laws that were given other than by default."""

@@ -4,7 +4,6 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -311,7 +310,7 @@ def evaluate(
         for sigma, at_level in _levels(task, levels)
     ]
     if json:
-        shift = {} if shifted == flags else {"shift": {"task": asdict(shifted), "rescaled": rescale, **there}}
+        shift = {} if shifted == flags else {"shift": {"task": shifted.as_json(), "rescaled": rescale, **there}}
         print(line("result", {"run": str(run), "model": config.model, **found, **shift, "levels": rows}))
         return
     from rich.console import Console

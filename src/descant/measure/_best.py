@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from .. import _check
 from .._predictor import AbstractPredictor
-from .._registry import Registry
+from .._registry import Registry, fits, made
 from .._unknown import Unknown
 from ..estimators import (
     GD,
@@ -65,12 +65,16 @@ class Estimator:
         about = (getattr(thing, "__doc__", None) or "a predictor of one's own").strip().splitlines()[0]
         if isinstance(thing, AbstractPredictor):
             return cls(about, lambda task, _: thing)
+        asked = f"predictor is {thing!r}"
         if isinstance(thing, type) and issubclass(thing, AbstractPredictor):
-            return cls(about, lambda task, _: thing())
-        if callable(thing):
+            if fits(thing):
+                return cls(about, lambda task, _: made(asked, thing))
+        elif callable(thing) and fits(thing, "a task"):
             make: Callable[[AbstractTask], Any] = thing
-            return cls(about, lambda task, _: make(task))
-        raise ValueError(f"predictor is {thing!r}; expected an Estimator, a predictor, or a function of a task.")
+            return cls(about, lambda task, _: made(asked, make, task))
+        raise ValueError(
+            f"{asked}; expected an Estimator, a predictor, a class of them without arguments, or a function of a task."
+        )
 
 
 def _laws(task: AbstractTask) -> Problem | GramMoments:
@@ -189,4 +193,9 @@ def best(name: str, task: AbstractTask, *, heads: int | None = None, query_maske
         raise ValueError(f"the query can't attend in {name}, which is no attention; use one of {', '.join(attending)}.")
     if heads is None:
         heads = task.d + 1 if record.has_heads else 1
-    return record.build(task, Attention(heads, query_masked))
+    predictor = record.build(task, Attention(heads, query_masked))
+    if not isinstance(predictor, AbstractPredictor):
+        raise ValueError(
+            f"predictor is {name!r}, which makes a {type(predictor).__name__}; expected an AbstractPredictor."
+        )
+    return predictor

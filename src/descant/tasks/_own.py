@@ -1,8 +1,6 @@
 """A task of one's own, by name."""
 
-import inspect
-
-from .._registry import imported
+from .._registry import fits, imported, made
 from ._task import AbstractTask
 
 
@@ -11,11 +9,9 @@ def own_task(reference: str, d: int, n: int) -> AbstractTask:
     make = imported(reference, "task")
     if not callable(make):
         raise ValueError(f"task is {reference!r}, which is {make!r}; expected a class or a function of d and n.")
-    try:
-        inspect.signature(make).bind(d, n)
-    except TypeError:
-        raise ValueError(f"task is {reference!r}, which can't be called with d and n alone.") from None
-    made = make(d, n)
-    if not isinstance(made, AbstractTask):
-        raise ValueError(f"task is {reference!r}, which makes a {type(made).__name__}; expected an AbstractTask.")
-    return made
+    if not fits(make, d, n):
+        raise ValueError(f"task is {reference!r}, which can't be called with d and n alone.")
+    task = made(f"task is {reference!r}", make, d, n)
+    if not isinstance(task, AbstractTask):
+        raise ValueError(f"task is {reference!r}, which makes a {type(task).__name__}; expected an AbstractTask.")
+    return task

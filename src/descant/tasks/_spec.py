@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from .._registry import Registry
+from .._registry import Registry, told
 
 Law = TypeVar("Law")
 Maker = Callable[..., Any]
@@ -38,12 +38,16 @@ def parse_law(registry: Registry[Maker], sort: type[Law], spec: str, **known: An
         filled = signature.bind_partial(*numbers).arguments
         given = {name: known[name] for name in known if name in signature.parameters and name not in filled}
         signature.bind(*numbers, **given)
-    except TypeError:
-        raise ValueError(f"{registry.what} is {spec!r}, which has too few or too many numbers; {expected}.") from None
+    except (TypeError, ValueError):
+        ours = spec.partition(":")[0] in registry.names()
+        wrong = "which" if ours else f"which is no law, as {make!r} is called otherwise, or"
+        raise ValueError(f"{registry.what} is {spec!r}, {wrong} has too few or too many numbers; {expected}.") from None
     try:
         law = make(*numbers, **given)
     except ValueError as error:
         raise ValueError(f"{registry.what} is {spec!r}: {error}") from None
+    except Exception as error:
+        raise ValueError(f"{registry.what} is {spec!r}, which raises {told(error)}") from error
     if not isinstance(law, sort):
         raise ValueError(
             f"{registry.what} is {spec!r}, which makes a {type(law).__name__}; expected an {sort.__name__}."

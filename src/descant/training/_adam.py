@@ -17,7 +17,7 @@ from ..tasks import AbstractTask
 from ._alike import alike
 from ._descent import at_rest, constant, cosine, descend
 from ._flat import parameters
-from ._objective import batch_loss, check_objective, draw
+from ._objective import batch_loss, check_objective, draw, natural_objective
 from ._solver import Solver
 
 SCHEDULES = ("constant", "cosine")
@@ -197,15 +197,13 @@ def _stack(trees: list[Any]) -> Any:
 
 
 def _why(model: AbstractPredictor, task: AbstractTask, objective: str) -> str:
-    del task
     if not model.linear:
         return "not linear in the query: Adam on fresh prompts"
-    why = (
-        "the query objective"
-        if objective == "query"
-        else f"{parameters(model)} parameters are too many for least squares"
-    )
-    return f"{why}: Adam on fresh contexts"
+    if objective == "query":
+        return "the query objective: Adam on fresh contexts"
+    if natural_objective(model, task) == "query":
+        return "the task's labels are not linear in the inputs: Adam on fresh prompts"
+    return f"{parameters(model)} parameters are too many for least squares: Adam on fresh contexts"
 
 
 SOLVER = Solver(

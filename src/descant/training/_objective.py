@@ -30,28 +30,27 @@ OBJECTIVES: tuple[str, ...] = get_args(Objective)
 def check_objective(objective: str, model: AbstractPredictor, task: AbstractTask) -> None:
     """Refuse an objective that needs what the model or the task doesn't have."""
     _check.one_of("objective", objective, OBJECTIVES)
-    if objective == "query":
-        return
-    if not model.linear:
-        raise Unknown(
-            f"objective is {objective!r}, but {type(model).__name__} is not linear in the query; "
-            "use the query objective."
-        )
-    try:
-        jax.eval_shape(lambda key: _weight_loss(objective, model, task, key), jax.random.key(0))
-    except Unknown as reason:
-        raise Unknown(f"objective is {objective!r}, but {reason}; use weights or query.") from None
+    reason = _lacking(objective, model, task)
+    if reason is not None:
+        raise Unknown(f"objective is {objective!r}, but {reason}; use {natural_objective(model, task)}.")
 
 
 def natural_objective(model: AbstractPredictor, task: AbstractTask) -> str:
     """The objective with most integrated out that model and task allow."""
-    for objective in ("posterior", "weights"):
-        try:
-            check_objective(objective, model, task)
-        except Unknown:
-            continue
-        return objective
-    return "query"
+    return next(each for each in ("posterior", "weights", "query") if _lacking(each, model, task) is None)
+
+
+def _lacking(objective: str, model: AbstractPredictor, task: AbstractTask) -> str | None:
+    """What the objective needs and the model or the task doesn't have; None if it has all."""
+    if objective == "query":
+        return None
+    if not model.linear:
+        return f"{type(model).__name__} is not linear in the query"
+    try:
+        jax.eval_shape(lambda key: _weight_loss(objective, model, task, key), jax.random.key(0))
+    except Unknown as reason:
+        return str(reason)
+    return None
 
 
 def target(objective: str, task: AbstractTask, moments: Moments) -> Float[Array, " d"]:

@@ -13,7 +13,7 @@ from .._trainer import State, Trainer, to_end
 from ..measure import Risk, risk
 from ..tasks import AbstractTask
 from . import _adam, _lm, _population
-from ._objective import OBJECTIVES
+from ._objective import OBJECTIVES, check_objective
 from ._solver import SOLVERS, Solver, as_solver
 
 # `auto` asks them in this order: the most exact first.
@@ -53,7 +53,11 @@ def choose(
     else:
         record, reason = (SOLVERS.get(solver) if isinstance(solver, str) else as_solver(solver)), "as asked"
     record.can(model, task)
-    return Choice(record.name, record.objective(model, task, objective), reason, record)
+    found = record.objective(model, task, objective)
+    # Solvers may have one of their own, as `population` has the risk itself.
+    if found in OBJECTIVES:
+        check_objective(found, model, task)
+    return Choice(record.name, found, reason, record)
 
 
 def make_trainer(model: Any, task: AbstractTask, choice: Choice, *, key: PRNGKeyArray, **settings: Any) -> Trainer:

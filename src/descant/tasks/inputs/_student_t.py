@@ -13,7 +13,8 @@ from .._student import check_df, drawn_scale, placed_scale, scale_numbers
 class StudentTInputs(AbstractInputs):
     """x is multivariate Student-t of df > 2 degrees of freedom, scaled to the covariance I.
 
-    The fourth moment, on which every exact risk depends, is finite for df > 4. For another covariance, see `MappedInputs`.
+    The fourth moment, on which every exact risk depends, is finite for df > 4. For another covariance, see
+    `MappedInputs`.
     """
 
     df: float = eqx.field(static=True)

@@ -20,8 +20,8 @@ class LabelMoments(NamedTuple):
 class AbstractLabelNoise(AbstractOpen):
     """A law of eta in y_i = `<w, x_i>` + sigma eta_i: independent from token to token, of mean 0 and variance 1.
 
-    With variance 1, sigma is the standard deviation of the noise. `sample` is all a law must have; what else it knows is
-    asked of it.
+    With variance 1, sigma is the standard deviation of the noise. `sample` is all a law must have; what else it knows
+    is asked of it.
     """
 
     @abstractmethod

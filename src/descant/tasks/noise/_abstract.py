@@ -63,7 +63,8 @@ class AbstractNoise(AbstractOpen):
     def nodes(self, log_likelihood: LogLikelihood) -> NoiseNodes:
         """Nodes and weights that integrate likelihood times a smooth function over the law.
 
-        `log_likelihood` takes a list of levels. It may have a peak of a width of 1 / sqrt(2 n) in log sigma: see `peak_panels`.
+        `log_likelihood` takes a list of levels. It may have a peak of a width of 1 / sqrt(2 n) in log sigma: see
+        `peak_panels`.
         """
         raise Unknown(
             f"{type(self).__name__} can't be integrated over, so there is no posterior that knows only the law"

@@ -24,8 +24,8 @@ BELOW = 15.0
 class InverseGammaNoise(AbstractNoise):
     """sigma^2 has the density proportional to v^(-shape - 1) exp(-scale / v).
 
-    With `labels` Gaussian, labels have Student-t noise of 2 shape degrees of freedom, but one scale a prompt. `shape` is a
-    number, not an array: E sigma^p is finite for p < 2 shape only.
+    With `labels` Gaussian, labels have Student-t noise of 2 shape degrees of freedom, but one scale a prompt.
+    `shape` is a number, not an array: E sigma^p is finite for p < 2 shape only.
     """
 
     shape: float = eqx.field(static=True)
@@ -49,7 +49,8 @@ class InverseGammaNoise(AbstractNoise):
         """scale^(power/2) Gamma(shape - power/2) / Gamma(shape)."""
         if power >= 2 * self.shape:
             raise Unknown(
-                f"E sigma^{power} of InverseGammaNoise is infinite: its shape is {self.shape:g}, not above {power / 2:g}"
+                f"E sigma^{power} of InverseGammaNoise is infinite: its shape is {self.shape:g}, "
+                f"not above {power / 2:g}"
             )
         return self.scale ** (power / 2) * math.exp(math.lgamma(self.shape - power / 2) - math.lgamma(self.shape))
 

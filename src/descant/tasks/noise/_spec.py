@@ -12,7 +12,7 @@ from ._uniform import UniformNoise
 
 def _uniform(high: float) -> AbstractNoise:
     # U(0, 0) is how the papers' tables write "no noise".
-    return UniformNoise(high) if high > 0 else FixedNoise(0.0)
+    return FixedNoise(0.0) if high == 0 else UniformNoise(high)
 
 
 # What makes a law of the numbers behind its name: `uniform:5` is the record "uniform" called with 5.0.
@@ -41,7 +41,7 @@ def parse_noise(spec: str) -> AbstractNoise:
         return CategoricalNoise(levels) if len(levels) > 1 else FixedNoise(levels[0])
     if ":" not in spec:
         raise ValueError(
-            f"noise is {spec!r}; expected a level such as 0.5, a list of levels such as 1,3, or a law and its numbers such as "
-            f"uniform:5; laws: {', '.join(NOISES.names())}, or your own as module:name:numbers."
+            f"noise is {spec!r}; expected a level such as 0.5, a list of levels such as 1,3, or a law and its "
+            f"numbers such as uniform:5; laws: {', '.join(NOISES.names())}, or your own as module:name:numbers."
         )
     return parse_law(NOISES, AbstractNoise, spec)

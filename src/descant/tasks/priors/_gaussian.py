@@ -43,7 +43,7 @@ class GaussianPrior(AbstractPrior):
 
     @classmethod
     def matching(cls, law: AbstractVectorLaw, d: int) -> "GaussianPrior":
-        """The Gaussian with the mean and the covariance of another law: what rules that are linear in the labels see."""
+        """The Gaussian with another law's mean and covariance: what rules that are linear in the labels see."""
         if isinstance(law, GaussianPrior):
             return law
         moments = law.moments(d)

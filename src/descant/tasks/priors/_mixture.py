@@ -84,6 +84,6 @@ class GaussianMixturePrior(AbstractPrior):
         return GaussianMixture(jnp.log(self.weights), self.means, self.covs)
 
     def log_density(self, w: Float[Array, " d"]) -> Float[Array, ""]:
-        """That of the mixture; -inf off the range of a rank deficient part's covariance is not told apart: NaN there."""
+        """That of the mixture; NaN off the range of a rank deficient part's covariance, where it should be -inf."""
         parts = jnp.stack([log_gaussian(w - mean, cov) for mean, cov in zip(self.means, self.covs, strict=True)])
         return logsumexp(jnp.log(self.weights) + parts)

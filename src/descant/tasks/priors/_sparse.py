@@ -77,8 +77,8 @@ class SparsePrior(AbstractPrior):
         """A Gaussian on each of the 2^d supports."""
         if d > LARGEST_D:
             raise Unknown(
-                f"the posterior of a SparsePrior is a sum over all 2^d supports, which is done for d up to {LARGEST_D}; "
-                f"here d is {d}"
+                f"the posterior of a SparsePrior is a sum over all 2^d supports, which is done for d up to "
+                f"{LARGEST_D}; here d is {d}"
             )
         supports = jnp.asarray(list(itertools.product((0.0, 1.0), repeat=d)), self.mean.dtype)
         sizes = jnp.sum(supports, axis=1)

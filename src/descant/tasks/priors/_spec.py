@@ -18,7 +18,7 @@ POOL_SEED = 0
 
 
 def _pool(tasks: float, *, d: int, mean: float, scale: float) -> PoolPrior:
-    if tasks != int(tasks):
+    if not tasks.is_integer():
         raise ValueError(f"a pool has a whole number of tasks, not {tasks}.")
     return PoolPrior.drawn(d, int(tasks), key=jax.random.key(POOL_SEED), mean=mean, scale=scale)
 
@@ -49,7 +49,9 @@ def parse_prior(spec: str, d: int, mean: float = 0.0, scale: float = 1.0) -> Abs
     | `sparse:0.3` | its coordinates, each with probability 0.3, else 0 |
     | `student-t:5` | Student-t of 5 degrees of freedom, `scale` the scale of a coordinate |
     | `laplace` | Laplace coordinates, the density exp(-|w - mean| / scale) |
-    | `module:name:numbers` | one's own, made from the numbers; it gets d, mean and scale if it has arguments of these names |
+    | `module:name:numbers` | one's own, made from the numbers |
+
+    A maker of one's own gets d, mean and scale if it has arguments of these names.
     """
     _check.size("d", d)
     _check.finite("prior mean", mean)

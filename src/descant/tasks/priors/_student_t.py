@@ -23,12 +23,12 @@ PRECISION = 1e-10
 class StudentTPrior(AbstractPrior):
     """w = mean + sqrt(s) v with v ~ N(0, scale) and s inverse gamma of shape and scale df/2: multivariate Student-t.
 
-    `scale` is a matrix and may be rank deficient; the covariance is df / (df - 2) times it, and infinite up to df = 2. `df` is
-    a number, not an array: what is known of the law depends on it.
+    `scale` is a matrix and may be rank deficient; the covariance is df / (df - 2) times it, and infinite up to df = 2.
+    `df` is a number, not an array: what is known of the law depends on it.
 
-    **Posteriors** are sums over s by the trapezoidal rule in log s, which converges exponentially: posterior means are right to
-    about 1e-8, on all contexts but those whose s is beyond the nodes (a share of 1e-10 of the law's own), where they shrink
-    too much.
+    **Posteriors** are sums over s by the trapezoidal rule in log s, which converges exponentially: posterior means are
+    right to about 1e-8, on all contexts but those whose s is beyond the nodes (a share of 1e-10 of the law's own),
+    where they shrink too much.
     """
 
     mean: Float[Array, " d"]
@@ -105,7 +105,8 @@ def _scale_nodes(df: float, d: int) -> tuple[np.ndarray, np.ndarray]:
     """Nodes in log s and their log weights, fine and wide enough for the posterior of s given any context in R^d.
 
     A context changes the density exp(-a t - b e^-t) of t = log s, a = b = df/2, at most as knowing w does: to
-    a = (df + d)/2 and some larger b. The trapezoidal rule with the step h then errs by 2 |Gamma(a + 2 pi i / h)| / Gamma(a).
+    a = (df + d)/2 and some larger b. The trapezoidal rule with the step h then errs by
+    2 |Gamma(a + 2 pi i / h)| / Gamma(a).
     """
     half, most = df / 2, (df + d) / 2
     # 1/s is gamma distributed: on the left as if all that is known were that w is 0, on the right as in the prior.
