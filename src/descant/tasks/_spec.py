@@ -40,8 +40,8 @@ def parse_law(registry: Registry[Maker], sort: type[Law], spec: str, **known: An
         signature.bind(*numbers, **given)
     except (TypeError, ValueError):
         ours = spec.partition(":")[0] in registry.names()
-        wrong = "which" if ours else f"which is no law, as {make!r} is called otherwise, or"
-        raise ValueError(f"{registry.what} is {spec!r}, {wrong} has too few or too many numbers; {expected}.") from None
+        which = "which" if ours else "which is no law, or"
+        raise ValueError(f"{registry.what} is {spec!r}, {which} has too few or too many numbers; {expected}.") from None
     try:
         law = make(*numbers, **given)
     except ValueError as error:

@@ -32,7 +32,7 @@ def check_objective(objective: str, model: AbstractPredictor, task: AbstractTask
     _check.one_of("objective", objective, OBJECTIVES)
     reason = _lacking(objective, model, task)
     if reason is not None:
-        raise Unknown(f"objective is {objective!r}, but {reason}; use {natural_objective(model, task)}.")
+        raise Unknown(f"objective is {objective!r}, but {reason}; use the {natural_objective(model, task)} objective.")
 
 
 def natural_objective(model: AbstractPredictor, task: AbstractTask) -> str:
