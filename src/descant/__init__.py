@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     )
     from .measure import Risk as Risk, best as best, risk as risk
     from .tasks import (
+        AbstractInputs as AbstractInputs,
+        AbstractNoise as AbstractNoise,
+        AbstractPrior as AbstractPrior,
+        AbstractTask as AbstractTask,
         CategoricalNoise as CategoricalNoise,
         FixedNoise as FixedNoise,
         GaussianInputs as GaussianInputs,
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
         Prompt as Prompt,
         UniformInputs as UniformInputs,
         UniformNoise as UniformNoise,
+        Unknown as Unknown,
     )
 
 __version__ = version("descant")
@@ -44,6 +49,10 @@ _HOME = {
     **dict.fromkeys(("Risk", "best", "risk"), "measure"),
     **dict.fromkeys(
         (
+            "AbstractInputs",
+            "AbstractNoise",
+            "AbstractPrior",
+            "AbstractTask",
             "CategoricalNoise",
             "FixedNoise",
             "GaussianInputs",
@@ -53,6 +62,7 @@ _HOME = {
             "Prompt",
             "UniformInputs",
             "UniformNoise",
+            "Unknown",
         ),
         "tasks",
     ),

@@ -1,8 +1,11 @@
 """Square roots, spectra and inverses of covariances that may be rank deficient."""
 
+from collections.abc import Callable
+from typing import Any
+
 import jax
 import jax.numpy as jnp
-from jax.custom_batching import custom_vmap
+from jax.custom_batching import custom_vmap, sequential_vmap
 from jaxtyping import Array, Float
 
 Matrix = Float[Array, "d d"]
@@ -74,3 +77,33 @@ def whitened_square(v: Float[Array, " d"], cov: Matrix) -> tuple[Float[Array, ""
     """`<v, cov^-1 v>` and log det cov, for a covariance of full rank."""
     values, vectors = eigh(cov)
     return jnp.sum((vectors.T @ v) ** 2 / values), jnp.sum(jnp.log(values))
+
+
+# What the compiled programs of these call is LAPACK.
+_LAPACK = {"cholesky", "eig", "eigh", "geqrf", "householder_product", "lu", "schur", "svd", "triangular_solve"}
+
+
+def _is_jaxpr(leaf: Any) -> bool:
+    return hasattr(leaf, "eqns") or hasattr(leaf, "jaxpr")
+
+
+def calls_lapack(function: Callable, *arguments: Any) -> bool:
+    """Whether a function factorises matrices by other ways than `eigh` above, which is safe in batches."""
+
+    def found(jaxpr: Any) -> bool:
+        for equation in jaxpr.eqns:
+            name = equation.primitive.name
+            if name in _LAPACK:
+                return True
+            inner = jax.tree.leaves(equation.params, is_leaf=_is_jaxpr)
+            parts = (getattr(part, "jaxpr", part) for part in inner if name != "custom_vmap_call")
+            if any(found(part) for part in parts if hasattr(part, "eqns")):
+                return True
+        return False
+
+    return found(jax.make_jaxpr(function)(*arguments).jaxpr)
+
+
+def one_by_one(function: Callable, *arguments: Any) -> Any:
+    """The function's value; where it calls LAPACK and is vmapped, by a loop of single calls (see `eigh`)."""
+    return (sequential_vmap(function) if calls_lapack(function, *arguments) else function)(*arguments)

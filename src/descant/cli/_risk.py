@@ -81,6 +81,7 @@ def _as_json(name: str, found: "Risk", task: TaskFlags, heads: int | None, query
         "method": found.method,
         "adjusted": found.adjusted,
         "adjusted_standard_error": found.adjusted_error,
+        "note": found.note,
         "task": task.as_json(),
     }
     if name == "multi-head-lsa":
@@ -111,6 +112,8 @@ def _print_table(title: str, rows: "list[tuple[str, Risk]]", unknown: list[str])
         )
         table.add_row(*cells, style="bold" if index == 0 else "dim", end_section=index == 0)
     Console().print(table)
+    if rows[0][1].note:
+        print(f"not exact: {rows[0][1].note}")
     for reason in unknown:
         print(f"not known of {reason}")
 

@@ -1,19 +1,22 @@
 """The in-context risk of a predictor on a task."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, get_args
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
+from .._linalg import one_by_one
 from .._predictor import AbstractPredictor
 from .._sampling import CHUNK, mean_over_keys
 from .._unknown import Unknown
-from ..estimators import OracleRidge
+from ..estimators import AttendingGramAffine, GramAffine, OracleRidge
 from ..tasks import AbstractTask
 from ._exact import exact_risk
 
@@ -21,6 +24,8 @@ Method = Literal["auto", "exact", "moments", "tokens"]
 SAMPLES = 32_768
 # Numbers that a chunk of token-space prompts may hold: 128 MiB in float64.
 TOKEN_BUDGET = 2**24
+# Two ways to one prediction differ by rounding alone; float32 models are among them.
+AGREEMENT = 1e-3
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,8 @@ class Risk:
 
     `adjusted` is the risk less the oracle's, who knows the prior and is told the prompt's noise level (for Gaussian
     tasks the oracle ridge), with a standard error of its own: on sampled contexts the two are paired, so it is the
-    smaller one. Both are None where the task doesn't know its posterior.
+    smaller one. Both are None where the task doesn't know its posterior. `note` says why a risk that was sampled is not
+    exact; if a moment is infinite, so may be the risk, and then no number of samples has that mean.
     """
 
     value: float
@@ -37,6 +43,7 @@ class Risk:
     method: str
     adjusted: float | None
     adjusted_error: float | None
+    note: str = ""
 
 
 def risk(
@@ -66,10 +73,14 @@ def risk(
     _check.one_of("method", method, get_args(Method))
     _check.size("samples", samples, least=2)
     key = jax.random.key(0) if key is None else key
+    if not _is_ours(predictor):
+        _agree(predictor, task)
+    note = ""
     if method in ("auto", "exact"):
         try:
             return _with_oracle(exact_risk(predictor, task), task, samples, key)
         except Unknown as reason:
+            note = str(reason)
             if method == "exact":
                 raise Unknown(
                     f"there is no exact risk here: {reason}; ask for method auto, moments or tokens."
@@ -77,11 +88,42 @@ def risk(
     if method in ("auto", "moments"):
         try:
             _need_moments(predictor, task)
-            return moment_risks([predictor], task, samples=samples, key=key)[0]
+            return replace(moment_risks([predictor], task, samples=samples, key=key)[0], note=note)
         except Unknown as reason:
             if method == "moments":
                 raise Unknown(f"there is no risk over moments here: {reason}; ask for method auto or tokens.") from None
-    return token_risks([predictor], task, samples=samples, key=key)[0]
+    return replace(token_risks([predictor], task, samples=samples, key=key)[0], note=note)
+
+
+def _is_ours(predictor: AbstractPredictor) -> bool:
+    return type(predictor).__module__.partition(".")[0] == "descant"
+
+
+def _agree(predictor: AbstractPredictor, task: AbstractTask) -> None:
+    """Check on one prompt that what somebody's own predictor says of itself is what it does."""
+    prompt = task.sample(key=jax.random.key(1))
+    called = predictor(prompt)
+    told = {}
+    if predictor.linear:
+        told["weights"] = predictor.weights(prompt.moments()) @ prompt.x_query
+    with suppress(Unknown):
+        offset, tensor, query_masked = predictor.gram_affine(task.d, task.n)
+        masked = GramAffine(offset, tensor)
+        told["gram_affine"] = (masked if query_masked else AttendingGramAffine(masked))(prompt)
+    for name, value in told.items():
+        if not np.allclose(value, called, rtol=AGREEMENT, atol=AGREEMENT):
+            raise ValueError(
+                f"{type(predictor).__name__} answers a prompt with {float(called):.6g} when it is called, and with "
+                f"{float(value):.6g} by its {name}; expected the same: one of the two is wrong."
+            )
+
+
+def _ask(question: str, predictor: AbstractPredictor, given: Any) -> Array:
+    """`weights` or the prediction; somebody else's may call LAPACK, which can hang in batches."""
+    if _is_ours(predictor):
+        return getattr(predictor, question)(given)
+    arrays, static = eqx.partition(predictor, eqx.is_array)
+    return one_by_one(lambda arrays, given: getattr(eqx.combine(arrays, static), question)(given), arrays, given)
 
 
 def moment_risks(
@@ -180,7 +222,7 @@ def _moment_errors(subject: Subject, key: PRNGKeyArray) -> Float[Array, "p 2"]:
     moments = task.sample_moments(key=key)
     oracle = _oracle(task, moments)
     floor = jnp.sum(task.query_metric() * oracle.cov)
-    adjusted = jnp.stack([task.error_norm(predictor.weights(moments) - oracle.mean) for predictor in predictors])
+    adjusted = jnp.stack([task.error_norm(_ask("weights", each, moments) - oracle.mean) for each in predictors])
     return jnp.stack([adjusted + floor, adjusted], axis=1)
 
 
@@ -189,7 +231,7 @@ def _plain_moment_errors(subject: Subject, key: PRNGKeyArray) -> Float[Array, "p
     predictors, task = subject
     moments = task.sample_moments(key=key)
     assert moments.w is not None  # or moments would have been refused
-    return jnp.stack([task.error_norm(predictor.weights(moments) - moments.w) for predictor in predictors])[:, None]
+    return jnp.stack([task.error_norm(_ask("weights", each, moments) - moments.w) for each in predictors])[:, None]
 
 
 def _token_errors(subject: Subject, key: PRNGKeyArray) -> Float[Array, "p 2"]:
@@ -210,4 +252,4 @@ def _plain_token_errors(subject: Subject, key: PRNGKeyArray) -> Float[Array, "p 
 def _squared_errors(predictors: Sequence[AbstractPredictor], prompt) -> Float[Array, " p"]:
     if prompt.y_query is None:
         raise ValueError("the task draws prompts without y_query; expected it, because risks are measured against it.")
-    return jnp.stack([(predictor(prompt) - prompt.y_query) ** 2 for predictor in predictors])
+    return jnp.stack([(_ask("__call__", each, prompt) - prompt.y_query) ** 2 for each in predictors])

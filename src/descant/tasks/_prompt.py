@@ -104,6 +104,11 @@ class Prompt(eqx.Module):
         n, d = self.x.shape
         _check.shape("y", self.y, (n,), f"x has n = {n} rows")
         _check.shape("x_query", self.x_query, (d,), f"x has d = {d} columns")
+        for name in ("sigma", "y_query", "guess"):
+            if getattr(self, name) is not None:
+                _check.shape(name, getattr(self, name), (), "a prompt has one such number")
+        if self.w is not None and self.w.ndim != 1:
+            raise ValueError(f"w has shape {self.w.shape}; expected a vector.")
 
     @property
     def n(self) -> int:

@@ -67,6 +67,12 @@ class LinearRegression(AbstractTask):
                 raise ValueError(f"{name} is {part!r}; expected a law of the sort {sort.__name__}.")
         self.prior.check(self.d)
         self.inputs.check(self.d)
+        try:
+            second = self.labels.moments().second
+        except Unknown:
+            return
+        if second != 1.0:
+            raise ValueError(f"labels has variance {second}; expected 1: the noise level is the standard deviation.")
 
     @property
     def numbers(self) -> int | None:
@@ -98,7 +104,12 @@ class LinearRegression(AbstractTask):
         parts = (x, w, sigma, self.labels.sample(self.n, key=for_labels))
         return self._prompt(*(part.astype(self.dtype) for part in parts))
 
-    def _prompt(self, x: Float[Array, "m d"], w: Float[Array, " d"], sigma: Float[Array, ""], eta: Float[Array, " n"]):
+    def _prompt(self, x: Array, w: Array, sigma: Array, eta: Array) -> Prompt:
+        """Put together what the laws drew; somebody's own may have drawn other shapes."""
+        drawn = {"inputs": x[0], "prior": w, "noise": sigma, "labels": eta}
+        shapes = ((self.d,), (self.d,), (), (self.n,))
+        for (name, part), shape in zip(drawn.items(), shapes, strict=True):
+            _check.shape(f"what {name} drew", part, shape, f"d = {self.d} and n = {self.n}")
         labels = x @ w
         return Prompt(x[:-1], labels[:-1] + sigma * eta, x[-1], w, sigma, labels[-1])
 

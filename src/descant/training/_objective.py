@@ -98,5 +98,6 @@ def batch_loss(
 
 
 def _query_loss(model: AbstractPredictor, prompt: Prompt) -> Float[Array, ""]:
-    assert prompt.y_query is not None
+    if prompt.y_query is None:
+        raise ValueError("the task draws prompts without y_query; expected it, because it is what is to be predicted.")
     return (model(prompt) - prompt.y_query) ** 2
