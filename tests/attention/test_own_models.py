@@ -144,8 +144,9 @@ def test_a_model_of_ones_own_is_saved_and_loaded_by_who_names_it(name, own, tmp_
     at.save(model, path)
     with pytest.raises(ValueError, match=f"unknown kind '{name.title()}'.*kinds=.*--kinds.*DESCANT_KINDS"):
         at.load(path)
-    for kinds in ([f"own_layers:{name}"], [getattr(own, name)], [type(model)]):
-        assert eqx.tree_equal(at.load(path, kinds), model)
+    for kind in (f"own_layers:{name}", getattr(own, name), type(model)):
+        assert eqx.tree_equal(at.load(path, [kind]), model)
+        assert eqx.tree_equal(at.load(path, kind), model)
     monkeypatch.setenv("DESCANT_KINDS", f"own_layers:{name}")
     assert eqx.tree_equal(at.load(path), model)
 

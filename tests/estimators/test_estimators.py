@@ -17,6 +17,7 @@ from descant.estimators import (
     GDBeta,
     GDPlusPlus,
     GramAffine,
+    MonteCarloBayes,
     OracleRidge,
     PreconditionedGD,
     TunedRidge,
@@ -204,3 +205,25 @@ def test_tuned_ridge_finds_the_known_constants(noise, scale, ceiling):
     tuned = tuned_ridge(LinearRegression(10, 20, noise=noise))
     assert scale[0] < float(tuned.scale) < scale[1]
     assert ceiling[0] < float(tuned.ceiling) < ceiling[1]
+
+
+def _made_for_three():
+    task = LinearRegression(3, 9, noise=FixedNoise(0.5))
+    merged = GramAffine(np.ones(3), np.ones((3, 4, 4)))
+    one_step = [GD(np.ones(3), [0.1]), PreconditionedGD(np.eye(3)), GDBeta(np.ones(3), np.eye(3)), merged]
+    ridges = [OracleRidge.of(task), ConstRidge.best(task), AdaRidge.of(task), TunedRidge(task.prior, 1.0, 1.0)]
+    return [*one_step, AttendingGramAffine(merged), *ridges, MonteCarloBayes.of(task)]
+
+
+@pytest.mark.parametrize("estimator", _made_for_three(), ids=lambda each: type(each).__name__)
+def test_inputs_of_another_dimension_are_refused(estimator, keys):
+    """On tokens, by moments and in merged form alike."""
+    prompt, sentence = _prompt(keys(), d=4), "made for inputs of dimension 3; these have dimension 4"
+    with pytest.raises(ValueError, match=sentence):
+        estimator(prompt)
+    if estimator.linear:
+        with pytest.raises(ValueError, match=sentence):
+            estimator.weights(LinearRegression(4, 12).sample_moments(key=keys()))
+    if isinstance(estimator, (GD, PreconditionedGD, GDBeta, GramAffine, AttendingGramAffine)):
+        with pytest.raises(ValueError, match=sentence):
+            estimator.gram_affine(4, 12)

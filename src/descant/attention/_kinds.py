@@ -46,8 +46,9 @@ def make_model(name: str, task: AbstractTask, *, key: PRNGKeyArray, **options: A
     return KINDS.get(name).made(task, key=key, **options)
 
 
-def named(kinds: Iterable[Named]) -> list[Kind]:
-    """Records from records, classes and `module:name`."""
+def named(kinds: Named | Iterable[Named]) -> list[Kind]:
+    """Records from records, classes and `module:name`, one or many."""
+    kinds = [kinds] if isinstance(kinds, (Kind, type, str)) else kinds
     return [KINDS.get(kind) if isinstance(kind, str) else as_kind(kind) for kind in kinds]
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from math import isfinite
 from pathlib import Path
 from types import UnionType
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import equinox as eqx
 import jax
@@ -72,11 +72,13 @@ class Table:
                 )
 
 
-def save(model: eqx.Module, path: str | Path, kinds: Iterable[Named] = ()) -> None:
+def save(model: eqx.Module, path: str | Path, kinds: Named | Iterable[Named] = ()) -> None:
     """Write a model, whole or not at all.
 
-    **Arguments:** `kinds` are records, classes or `module:name` of models of your own whose classes occur in the model;
-    that of the model itself is found beside its class.
+    A model that would not be the same when it is loaded again is refused with a `ValueError`.
+
+    **Arguments:** `kinds` are records, classes or `module:name`, one or many, of models of your own whose classes occur
+    in the model; that of the model itself is found beside its class.
 
     >>> import tempfile, jax
     >>> from descant.attention import LSA, load, save
@@ -89,35 +91,40 @@ def save(model: eqx.Module, path: str | Path, kinds: Iterable[Named] = ()) -> No
     write_whole(Path(path), to_bytes(model, kinds))
 
 
-def to_bytes(model: eqx.Module, kinds: Iterable[Named] = ()) -> bytes:
-    """What `save` writes."""
+def to_bytes(model: eqx.Module, kinds: Named | Iterable[Named] = ()) -> bytes:
+    """What `save` writes; read back once, so that nothing is written that would load as another model."""
     tensors: dict[str, np.ndarray] = {}
     own = [kind_of(model)] if isinstance(model, AbstractPredictor) else []
-    description = _describe(model, "", tensors, Table([*own, *named(kinds)]))
+    table = Table([*own, *named(kinds)])
+    description = _describe(model, "", tensors, table)
     # Metadata must be sorted and compact, so that equal models are equal files.
     config = json.dumps({"format": FORMAT, "model": description}, sort_keys=True, separators=(",", ":"))
-    return safetensors.numpy.save(tensors, metadata={"descant": config})
-
-
-def check_saving(model: eqx.Module, kinds: Iterable[Named] = ()) -> None:
-    """Raise a `ValueError` if a model can't be saved, or would not be the same when it is loaded again."""
-    kinds = [*kinds, *([type(model)] if isinstance(model, AbstractPredictor) else [])]
-    data = to_bytes(model, kinds)
-    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-    again = _from_parts(header["__metadata__"], safetensors.numpy.load(data), Table(named(kinds)))
-    if not eqx.tree_equal(again, model):
+    metadata = {"descant": config}
+    try:
+        again = _from_parts(metadata, tensors, table)
+    except ValueError as error:
+        raise ValueError(
+            f"a {type(model).__name__} can't be saved, because it can't be loaded again: {error}"
+        ) from None
+    if not eqx.tree_equal(_in_bytes(again), _in_bytes(model)):
         raise ValueError(
             f"a {type(model).__name__} is not the same after it was saved and loaded; its constructor should keep what "
             "its fields hold, or its Kind should name the arguments that it is made from."
         )
+    return safetensors.numpy.save(tensors, metadata=metadata)
 
 
-def load(path: str | Path, kinds: Iterable[Named] = ()) -> Any:
+def check_saving(model: eqx.Module, kinds: Named | Iterable[Named] = ()) -> None:
+    """Raise a `ValueError` if a model can't be saved, or would not be the same when it is loaded again."""
+    to_bytes(model, kinds)
+
+
+def load(path: str | Path, kinds: Named | Iterable[Named] = ()) -> Any:
     """Read a model; anything unexpected in the file is a `ValueError` that says what and where.
 
-    **Arguments:** `kinds` are records, classes or `module:name` of your own models that the file may hold. Those of
-    installed packages (entry points in the group `descant.kinds`) and of the environment variable DESCANT_KINDS are
-    known too. A file never says what code to run.
+    **Arguments:** `kinds` are records, classes or `module:name`, one or many, of your own models that the file may
+    hold. Those of installed packages (entry points in the group `descant.kinds`) and of the environment variable
+    DESCANT_KINDS are known too. A file never says what code to run.
     """
     path, table = Path(path), Table(named(kinds))
     try:
@@ -194,12 +201,14 @@ def _build(description: Any, path: str, tensors: dict[str, np.ndarray], table: T
                 )
             if entry.arguments is not None:
                 return _build_arguments(entry, fields, path, tensors, table)
-            expected = {field.name: field.type for field in dataclasses.fields(entry.cls)}
+            expected = _field_types(entry.cls)
             _same_names(kind, set(fields), set(expected), where)
             built = {name: _build(fields[name], _join(path, name), tensors, table, expected[name]) for name in expected}
             return _construct(entry.cls, built, where)
         case list(items):
             return tuple(_build(item, _join(path, str(index)), tensors, table) for index, item in enumerate(items))
+        case float() if not isfinite(description):
+            raise ValueError(f"{where} is {description}; expected a finite number.")
         case None | bool() | int() | float() | str():
             if static_type is not None and not _fits(description, static_type):
                 raise ValueError(f"{where} is {description!r}, which is not of its type.")
@@ -223,8 +232,39 @@ def _construct(cls: type[eqx.Module], fields: dict[str, Any], where: str) -> eqx
 
 def _fits(value: Any, annotation: Any) -> bool:
     """Whether a plain value is of the type of its field; arrays and modules are checked elsewhere."""
-    members = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
-    return any((value is None and member is type(None)) or type(value) is member for member in members)
+    origin, members = get_origin(annotation), get_args(annotation)
+    if origin in (Union, UnionType):
+        return any(_fits(value, member) for member in members)
+    if origin is Literal:
+        return any(type(value) is type(member) and value == member for member in members)
+    # A whole number may stand where a float is expected, as in Python.
+    return annotation is Any or type(value) is annotation or (annotation is float and type(value) is int)
+
+
+def _field_types(cls: type[eqx.Module]) -> dict[str, Any]:
+    """The types of a class's fields, those that were written as text looked up; Any where that fails.
+
+    Field by field, because one name that only type checkers see should not hide the types of all others.
+    """
+    types: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        for name, annotation in inspect.get_annotations(base).items():
+            alone = type(base.__name__, (), {"__module__": base.__module__, "__annotations__": {name: annotation}})
+            try:
+                types[name] = get_type_hints(alone)[name]
+            except (NameError, AttributeError, SyntaxError, TypeError):
+                types[name] = Any
+    return {field.name: types[field.name] for field in dataclasses.fields(cls)}
+
+
+def _in_bytes(model: Any) -> Any:
+    """The model with its arrays as bytes: as such NaN equals NaN, and a training may have ended there."""
+
+    def in_bytes(leaf):
+        is_array = isinstance(leaf, (jax.Array, np.ndarray))
+        return (leaf.dtype.name, leaf.shape, np.asarray(leaf).tobytes()) if is_array else leaf
+
+    return jax.tree.map(in_bytes, model)
 
 
 def _take(tensors: dict[str, np.ndarray], path: str, shape: list[int], dtype: str) -> jax.Array:
@@ -262,7 +302,7 @@ def _build_arguments(
     _same_names(entry.cls.__name__, set(fields), {*names, "dtype"}, where)
     dtype = str(fields["dtype"])
     _check.one_of(f"the dtype of {where}", dtype, DTYPES)
-    types = {field.name: field.type for field in dataclasses.fields(entry.cls)}
+    types = _field_types(entry.cls)
     arguments = {name: _build(fields[name], _join(path, name), tensors, table, types.get(name)) for name in names}
     for name, value in arguments.items():
         expected = types.get(name)

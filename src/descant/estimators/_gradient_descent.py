@@ -48,6 +48,7 @@ class GD(AbstractLinearPredictor):
 
     def weights(self, moments: Moments) -> Float[Array, " d"]:
         """The iterate after the last step."""
+        _check.inputs(self.start.shape[0], moments.d)
 
         def step(w, size):
             return w + size * negative_gradient(moments, w), None
@@ -57,6 +58,7 @@ class GD(AbstractLinearPredictor):
     def gram_affine(self, d: int, n: int) -> Merged:
         """A single step."""
         del n
+        _check.inputs(self.start.shape[0], d)
         if self.steps.shape != (1,):
             raise Unknown(f"{self.steps.shape[0]} steps of gradient descent are not affine in the Gram matrix")
         return _merged_step(self.start, self.steps[0] * jnp.eye(d))
@@ -75,11 +77,13 @@ class PreconditionedGD(AbstractLinearPredictor):
 
     def weights(self, moments: Moments) -> Float[Array, " d"]:
         """Gamma X^T y / n."""
+        _check.inputs(self.gamma.shape[0], moments.d)
         return self.gamma @ moments.xy / moments.n
 
     def gram_affine(self, d: int, n: int) -> Merged:
         """A step from zero."""
         del n
+        _check.inputs(self.gamma.shape[0], d)
         return _merged_step(jnp.zeros(d), self.gamma)
 
 
@@ -104,11 +108,13 @@ class GDBeta(AbstractLinearPredictor):
 
     def weights(self, moments: Moments) -> Float[Array, " d"]:
         """beta plus the preconditioned step."""
+        _check.inputs(self.beta.shape[0], moments.d)
         return self.beta + self.gamma @ negative_gradient(moments, self.beta)
 
     def gram_affine(self, d: int, n: int) -> Merged:
         """A step from beta."""
-        del d, n
+        del n
+        _check.inputs(self.beta.shape[0], d)
         return _merged_step(self.beta, self.gamma)
 
 

@@ -33,11 +33,13 @@ class GramAffine(AbstractLinearPredictor):
 
     def weights(self, moments: Moments) -> Float[Array, " d"]:
         """offset + `<tensor, G / n>`."""
+        _check.inputs(self.offset.shape[0], moments.d)
         return self.offset + jnp.einsum("lij,ij->l", self.tensor, moments.gram) / moments.n
 
     def gram_affine(self, d: int, n: int) -> Merged:
         """Its own fields."""
-        del d, n
+        del n
+        _check.inputs(self.offset.shape[0], d)
         return Merged(self.offset, self.tensor)
 
 
@@ -51,10 +53,10 @@ class AttendingGramAffine(AbstractPredictor):
 
     def __call__(self, prompt: Prompt) -> Float[Array, ""]:
         """Predict with the query's own token in the sum."""
+        _check.inputs(self.masked.offset.shape[0], prompt.d)
         own = jnp.einsum("lij,l,i,j->", self.masked.tensor[:, :-1, :-1], *[prompt.x_query] * 3)
         return self.masked(prompt) + own / prompt.n
 
     def gram_affine(self, d: int, n: int) -> Merged:
         """That of the masked layer, with the query's token in G."""
-        del d, n
-        return Merged(self.masked.offset, self.masked.tensor, query_masked=False)
+        return self.masked.gram_affine(d, n)._replace(query_masked=False)

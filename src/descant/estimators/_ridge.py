@@ -36,8 +36,9 @@ def noiseless_risk(prior: GaussianPrior, task: AbstractTask, *, is_posterior_mea
 class OracleRidge(AbstractLinearPredictor):
     """Ridge with the prompt's true noise variance: the posterior mean of somebody who is told sigma.
 
-    Equals scikit-learn's `Ridge(alpha=sigma**2, fit_intercept=False)` for the prior N(0, I). No predictor that sees
-    only the context has a smaller risk; `adjusted` risks are measured from it.
+    Equals scikit-learn's `Ridge(alpha=sigma**2, fit_intercept=False)` for the prior N(0, I). For Gaussian tasks with
+    Gaussian label noise, no predictor that sees only the context has a smaller risk, and `adjusted` risks are measured
+    from it. For others it is no posterior mean, and predictors that are not affine in the labels may do better.
     """
 
     prior: GaussianPrior

@@ -15,7 +15,10 @@ POOL = 20_000
 def tuned_ridge(task: AbstractTask, *, key: PRNGKeyArray | None = None, pool: int = POOL) -> TunedRidge:
     """The TunedRR of least risk on a fixed pool of contexts: deterministic for a given key.
 
-    It minimises E |w_hat - w_oracle|^2, the adjusted risk, which has the same minimiser as the risk and far less noise.
+    It minimises E |w_hat - w_oracle|^2 in the query's metric, which has far less noise than the risk. Where w and the
+    label noise are Gaussian, the oracle is the posterior mean, so this is the adjusted risk and has the same minimiser
+    as the risk; for other tasks the two minimisers may differ.
+
     Everything but the noise variance is computed once, so that a trial of (scale, ceiling) costs one product.
     """
     check_residuals(task.n, task.d)

@@ -105,8 +105,8 @@ class Run:
                 return table
         return _metrics.read_parquet(self.folder / PARQUET)
 
-    def model(self, kinds: Iterable[Named] = ()) -> Any:
-        """The trained model; `kinds` are records, classes or `module:name` of one's own, as `load` takes them."""
+    def model(self, kinds: Named | Iterable[Named] = ()) -> Any:
+        """The trained model; `kinds` are one or many records, classes or `module:name`, as `load` takes them."""
         if not self.finished:
             raise ValueError(f"the run {self.name} is not finished and has no model yet: let it finish first.")
         return load(self.folder / MODEL, kinds)

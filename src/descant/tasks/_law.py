@@ -206,7 +206,7 @@ class AbstractVectorLaw(AbstractOpen):
         raise Unknown(f"{type(self).__name__} is not made of normal numbers")
 
     def moments(self, d: int) -> VectorMoments:
-        """Moments about 0."""
+        """Moments about 0. They are believed: nothing checks them against `sample`, and exact risks rest on them."""
         raise Unknown(f"the moments of {type(self).__name__} are not known")
 
     def second_moment(self, d: int) -> Float[Array, "d d"]:

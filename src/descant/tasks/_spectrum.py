@@ -5,6 +5,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from .. import _check
 from .._linalg import eigh, from_spectrum, psd_root, rank_tolerance, safe_reciprocal
 from ._prompt import Moments
 
@@ -28,6 +29,7 @@ class Spectrum(NamedTuple):
     @classmethod
     def of(cls, mean: Float[Array, " d"], cov: Float[Array, "d d"], moments: Moments) -> "Spectrum":
         """Rotate the moments of a context into the eigenbasis of R X^T X R, where R R = cov, for w ~ N(mean, cov)."""
+        _check.inputs(mean.shape[0], moments.d)
         root = psd_root(cov)
         xy = moments.xy - moments.xx @ mean
         # y - X mean, squared and summed.

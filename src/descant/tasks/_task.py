@@ -76,7 +76,10 @@ class AbstractTask(AbstractOpen):
         return self.sample(key=key).moments()
 
     def query_metric(self) -> Float[Array, "d d"]:
-        """E x_query x_query^T: what errors of a weight vector cost, where labels are `<w, x>` with a hidden w."""
+        """E x_query x_query^T: what errors of a weight vector cost, where labels are `<w, x>` with a hidden w.
+
+        One matrix for all prompts: only a task whose query is independent of the context and of w may have it.
+        """
         raise Unknown(f"labels of {type(self).__name__} are not known to be linear in the inputs")
 
     def posterior(self, moments: Moments, sigma: Float[Array, ""] | None = None) -> Posterior:
