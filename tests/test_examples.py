@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
@@ -74,3 +75,46 @@ def test_a_noise_law_of_ones_own_equals_ours():
     )
     moments = ours.sample_moments(key=jax.random.key(0))
     np.testing.assert_allclose(own.posterior(moments).mean, ours.posterior(moments).mean, rtol=1e-10)
+
+
+def descant(*arguments: str, **variables: str) -> str:
+    """The command, typed in the examples' folder."""
+    words = [sys.executable, "-m", "descant", *arguments]
+    environment = {**os.environ, **variables}
+    done = subprocess.run(words, cwd=EXAMPLES, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_all_of_them_in_one_page_of_the_report(tmp_path):
+    descant("reproduce", "all-together", "--out", str(tmp_path), DESCANT_CLAIMS="all_together")
+    assert "all-together" in (tmp_path / "index.html").read_text()
+    verdict = json.loads((tmp_path / "verdicts.json").read_text())
+    assert [each["verdict"] for each in verdict if each["id"] == "all-together"] == ["holds"]
+    page = next(path for path in tmp_path.rglob("*.html") if "all-together" in path.name)
+    for shown in ("gated", "shrunk least squares", "zero on squares", "Examples"):
+        assert shown in page.read_text()
+
+
+@pytest.mark.slow
+def test_an_own_layer_by_an_own_trainer_under_own_laws_from_the_command_line(tmp_path):
+    own = ("gated_attention:Gated", "student_t_prior:HeavyTails", "log_uniform_noise:LogUniform")
+    laws = ("--d", "2", "--n", "5", "--prior", f"{own[1]}:9", "--noise", f"{own[2]}:0.1,1")
+    how = (
+        "--solver",
+        "sgd_trainer:SGD",
+        "--steps",
+        "20",
+        "--samples",
+        "256",
+        "--out",
+        str(tmp_path / "made"),
+        "--json",
+    )
+    trained = json.loads(descant("train", own[0], *laws, *how))
+    assert trained["stopped"] == "step limit of 20" and trained["risk"] > 0
+    asked = ("eval", str(tmp_path / "made"), "--samples", "256", "--levels", "2", "--json")
+    measured = json.loads(descant(*asked, *(word for name in own for word in ("--kinds", name))))
+    assert measured["method"] == "tokens" and len(measured["levels"]) == 2
+    assert own[0] in descant("runs", "--root", str(tmp_path), "--json")
