@@ -45,6 +45,19 @@ def keys() -> Keys:
     return Keys(int(os.environ.get("DESCANT_TEST_SEED") or random.randrange(2**31)))
 
 
+# Linux lets a process have 65,530 memory maps; every compiled program takes some, and beyond that LLVM crashes.
+MOST_MAPS = 30_000
+
+
+@pytest.fixture(autouse=True)
+def few_maps():
+    """Forget compiled programs before there are too many in one process; the cache on disk has them still."""
+    yield
+    maps = Path("/proc/self/maps")
+    if maps.exists() and maps.read_bytes().count(b"\n") > MOST_MAPS:
+        jax.clear_caches()
+
+
 @pytest.fixture
 def draw() -> random.Random:
     """Random numbers of plain Python, for moments to stop or to kill at."""
