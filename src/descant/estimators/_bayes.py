@@ -1,10 +1,10 @@
 """The optimum."""
 
-import jax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from .._predictor import AbstractLinearPredictor
-from ..tasks import AbstractTask, GaussianPrior, Moments
+from .._unknown import Unknown, reason_against
+from ..tasks import AbstractTask, GaussianPrior, Moments, Posterior
 from ._ridge import noiseless_risk
 
 
@@ -20,7 +20,9 @@ class Bayes(AbstractLinearPredictor):
     @classmethod
     def of(cls, task: AbstractTask) -> "Bayes":
         """The posterior mean of a task that knows it from a context's moments; `Unknown` says why if it doesn't."""
-        jax.eval_shape(lambda key: task.posterior(task.sample_moments(key=key)), jax.random.key(0))
+        reason = reason_against(_posterior, task)
+        if reason:
+            raise Unknown(reason)
         return cls(task)
 
     def weights(self, moments: Moments) -> Float[Array, " d"]:
@@ -32,3 +34,7 @@ class Bayes(AbstractLinearPredictor):
         believed = self.task.regression()
         prior = GaussianPrior(*believed.prior.gaussian(believed.d))
         return noiseless_risk(prior, task, is_posterior_mean=float(believed.noise.moment(2)) == 0)
+
+
+def _posterior(task: AbstractTask, key: PRNGKeyArray) -> Posterior:
+    return task.posterior(task.sample_moments(key=key))

@@ -184,12 +184,12 @@ def best(name: str, task: AbstractTask, *, heads: int | None = None, query_maske
     is an `Unknown` that says so.
     """
     record = ESTIMATORS.get(name)
-    attending = [each for each, other in ESTIMATORS if other.can_attend]
     if heads is not None:
         _check.size("heads", heads)
         if not record.has_heads and not (heads == 1 and record.can_attend):
             raise ValueError(f"heads is {heads}, but {name} has no heads to choose; use multi-head-lsa.")
     if not query_masked and not record.can_attend:
+        attending = [each for each, other in ESTIMATORS if other.can_attend]
         raise ValueError(f"the query can't attend in {name}, which is no attention; use one of {', '.join(attending)}.")
     if heads is None:
         heads = task.d + 1 if record.has_heads else 1

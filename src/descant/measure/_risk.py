@@ -15,7 +15,7 @@ from .. import _check
 from .._linalg import one_by_one
 from .._predictor import AbstractPredictor
 from .._sampling import CHUNK, mean_over_keys
-from .._unknown import Unknown
+from .._unknown import Unknown, reason_against
 from ..estimators import AttendingGramAffine, GramAffine, OracleRidge
 from ..tasks import AbstractTask
 from ._exact import exact_risk
@@ -151,21 +151,16 @@ def token_risks(
 
 def knows_oracle(task: AbstractTask) -> bool:
     """Whether the task knows the posterior of somebody who is told the noise level, from a context's moments."""
-    try:
-        jax.eval_shape(lambda key: _oracle(task, task.sample_moments(key=key)), jax.random.key(0))
-    except Unknown:
-        return False
-    return True
+    return not reason_against(_oracle_variance, task)
 
 
 def _need_moments(predictor: AbstractPredictor, task: AbstractTask) -> None:
     """Raise `Unknown` unless the risk can be had from contexts' moments and hidden tasks."""
     if not predictor.linear:
         raise Unknown(f"{type(predictor).__name__} is not linear in the query")
-    task.query_metric()
-    hidden = jax.eval_shape(lambda key: task.sample_moments(key=key), jax.random.key(0))
-    if hidden.w is None:
-        raise Unknown(f"contexts of {type(task).__name__} are drawn without their hidden w")
+    reason = reason_against(_signal, task)
+    if reason:
+        raise Unknown(reason)
 
 
 def _with_oracle(exact: float, task: AbstractTask, samples: int, key: PRNGKeyArray) -> Risk:
@@ -209,6 +204,14 @@ def _oracle(task: AbstractTask, moments):
     if moments.sigma is None:
         raise Unknown(f"contexts of {type(task).__name__} are drawn without their noise level")
     return task.posterior(moments, moments.sigma)
+
+
+def _signal(task: AbstractTask, key: PRNGKeyArray) -> Float[Array, ""]:
+    """What predicting 0 costs on one context."""
+    moments = task.sample_moments(key=key)
+    if moments.w is None:
+        raise Unknown(f"contexts of {type(task).__name__} are drawn without their hidden w")
+    return task.error_norm(moments.w)
 
 
 def _oracle_variance(task: AbstractTask, key: PRNGKeyArray) -> Float[Array, ""]:
