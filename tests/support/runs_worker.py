@@ -1,6 +1,6 @@
 """A small training for the tests of runs, and processes that train it and are killed.
 
-As a program: `python runs_worker.py FOLDER STEPS kills COUNT SEED` trains in FOLDER in processes that are killed
+As a program: `python runs_worker.py FOLDER STEPS kills COUNT SEED` trains below FOLDER in processes that are killed
 (SIGKILL) at random moments, COUNT times, and then in one that isn't. `... operations` kills at every single operation
 on the disk, one process per operation. Processes are forked from one that has imported everything, which makes a kill
 cheap.
@@ -98,16 +98,16 @@ def warmed_up(ready: int, folder: Path, toy: Toy) -> None:
 
 
 def random_kills(folder: Path, toy: Toy, count: int, seed: int) -> list[int]:
-    """Kill at random moments; a process that ends before its moment gets no second chance to be killed."""
+    """Kill at random moments, in a new folder whenever a training reached its end, until `count` kills have hit."""
     # How long does it take? The moments are drawn from a part of that, so that most kills hit, also the last ones.
-    timed = folder.parent / "timed"
-    duration = _timed(timed, toy)
+    duration = _timed(folder / "timed", toy)
     draw = random.Random(seed)
-    statuses = []
-    while len(statuses) < count:
-        statuses.append(_killed_after(folder, toy, draw.uniform(0, 2 * duration / count)))
-        if statuses[-1] == 0 and (folder / "result.json").exists():
-            break
+    statuses, ended = [], 0
+    while statuses.count(-signal.SIGKILL) < count:
+        statuses.append(_killed_after(folder / str(ended), toy, draw.uniform(0, 2 * duration / count)))
+        ended += statuses[-1] == 0
+        duration *= 0.7 if statuses[-1] == 0 else 1.0  # the disk was slow while it was timed
+    assert wait_for(forked(lambda: complete(folder / str(ended), toy))) == 0
     return statuses
 
 
@@ -181,7 +181,6 @@ def main() -> None:
     if what == "kills":
         toy = Toy(steps)
         statuses = random_kills(folder, toy, int(sys.argv[4]), int(sys.argv[5]))
-        assert wait_for(forked(lambda: complete(folder, toy))) == 0
     elif what == "operations":
         # Starting JAX takes most of the time of so short a life, and changes nothing on disk: do without it.
         known = environment_from_elsewhere(folder)
