@@ -8,14 +8,18 @@ subclassed.
 import equinox as eqx
 
 
+def is_ours(kind: type) -> bool:
+    """Whether a class is the package's own, so that what it says of itself has been tested."""
+    return kind.__module__.partition(".")[0] == "descant"
+
+
 class AbstractOpen(eqx.Module):
     """Base of what users bring along: subclass the abstract classes, not the concrete ones."""
 
     def __init_subclass__(cls, **settings):
         super().__init_subclass__(**settings)
         for base in cls.__mro__[1:]:
-            ours = base.__module__.partition(".")[0] == "descant"
-            if ours and issubclass(base, AbstractOpen) and not base.__name__.startswith("Abstract"):
+            if is_ours(base) and issubclass(base, AbstractOpen) and not base.__name__.startswith("Abstract"):
                 parents = [parent.__name__ for parent in base.__mro__[1:] if parent.__name__.startswith("Abstract")]
                 raise TypeError(
                     f"{cls.__name__} is a subclass of {base.__name__}, which is final: what {base.__name__} knows of "

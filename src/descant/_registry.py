@@ -50,11 +50,11 @@ def told(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
-def imported(reference: str, what: str) -> Any:
+def imported(reference: str, what: str, expected: str = "expected module:name, such as my_module:MyClass") -> Any:
     """The object that `module:name` stands for; the module is looked for in the present folder too."""
     module, _, name = reference.partition(":")
     if not is_reference(reference):
-        raise ValueError(f"{what} is {reference!r}; expected module:name, such as my_module:MyClass.")
+        raise ValueError(f"{what} is {reference!r}; {expected}.")
     look_here()
     try:
         found: Any = importlib.import_module(module)
@@ -62,8 +62,8 @@ def imported(reference: str, what: str) -> Any:
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
         if missing is not None and f"{module}.".startswith(f"{missing}."):
             raise ValueError(
-                f"{what} is {reference!r}, but there is no module {module!r}; "
-                "it is looked for in the present folder and on PYTHONPATH."
+                f"{what} is {reference!r}, but there is no module {module!r} in the present folder or on PYTHONPATH; "
+                f"{expected}."
             ) from None
         raise ValueError(f"{what} is {reference!r}, but importing {module!r} raises {told(error)}") from error
     for part in name.split("."):
@@ -109,12 +109,11 @@ class Registry(Generic[T]):
             return self._records[name]
         points = self._points()
         if name in points:
-            return self.record(points[name].load())
+            return self.record(made(f"{self.what} is {name!r}, of an installed package", points[name].load))
+        ours = f"expected one of: {', '.join(self.names())}; or your own, as module:name"
         if is_reference(name):
-            return self.record(imported(name, self.what))
-        raise ValueError(
-            f"{self.what} is {name!r}; expected one of: {', '.join(self.names())}; or your own, as module:name."
-        )
+            return self.record(imported(name, self.what, ours))
+        raise ValueError(f"{self.what} is {name!r}; {ours}.")
 
     def split(self, text: str) -> tuple[T, str]:
         """The record that a text begins with, and what stands behind it: `uniform:5`, or `my_module:Law:0.1,3`."""

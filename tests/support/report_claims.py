@@ -6,13 +6,13 @@ import numpy as np
 
 from descant.claims import (
     Axis,
+    Baseline,
     Check,
     Claim,
     Evidence,
     Figure,
     HeatMap,
     Judgement,
-    Level,
     Panel,
     Series,
     Table,
@@ -69,7 +69,7 @@ def curves() -> Figure:
                 Axis("step"),
                 Axis("risk"),
                 (band, broken, series("theory", (0, 200), (3, 1.01), style="dashed", family="trained")),
-                (Level("Bayes", 1.0), Level("predicting zero", 3.0)),
+                (Baseline("Bayes", 1.0), Baseline("predicting zero", 3.0)),
             ),
         ),
     )
@@ -87,7 +87,7 @@ def flat() -> Figure:
                 Axis("heads"),
                 Axis("least risk"),
                 (series("LSA", range(1, 9), 4.5 + noise),),
-                (Level("one GD step", 4.5),),
+                (Baseline("one GD step", 4.5),),
             ),
         ),
         columns=1,
@@ -120,7 +120,7 @@ def bars() -> Figure:
                     series("two layers", x, (0.3, 0.2, 0.19, 0.4, 1e-4, 0.0), (0.01,) * 6, "bars"),
                     series("four layers", x, (0.2, 0.1, 0.05, 0.4, 1e-7, 0.0), (0.01,) * 6, "bars"),
                 ),
-                (Level("a bound", 1e-2),),
+                (Baseline("a bound", 1e-2),),
             ),
         ),
     )

@@ -10,7 +10,6 @@ from descant.tasks import FixedNoise, LinearRegression, UniformNoise
 from descant.theory import (
     Problem,
     attending_risk,
-    bayes_risk,
     best_heads,
     gd_beta_minimum,
     gd_beta_risk,
@@ -23,6 +22,7 @@ from descant.theory import (
     one_step_risk,
     optimal_gamma,
     optimal_step,
+    posterior_risk,
     saturated_risk,
     yq_lsa_risk,
     zero_risk,
@@ -201,7 +201,7 @@ def _bayes_errors(task, key):
 @pytest.mark.parametrize("seed", FIRST_OF_THREE)
 def test_bayes_risk_is_the_squared_error_of_the_posterior_mean(seed):
     task = random_task(seed, noise=UniformNoise(2.0) if seed == 1 else None)
-    found = bayes_risk(task, key=jax.random.key(0), samples=60_000)
+    found = posterior_risk(task, key=jax.random.key(0), samples=60_000)
     means, errors = mean_over_keys(_bayes_errors, task, jax.random.key(1), 60_000)
     assert abs(found.bayes - means[0]) < 4 * np.hypot(found.bayes_error, errors[0])
     assert abs(found.oracle - means[1]) < 4 * np.hypot(found.oracle_error, errors[1])
@@ -211,7 +211,7 @@ def test_bayes_risk_is_the_squared_error_of_the_posterior_mean(seed):
 def test_bayes_risk_of_the_notes():
     """d = 10, n = 20, sigma = 1: 1.905 with the query's own noise (ltb.md, section 3)."""
     task = LinearRegression(10, 20, noise=FixedNoise(1.0))
-    found = bayes_risk(task, key=jax.random.key(0), samples=20_000)
+    found = posterior_risk(task, key=jax.random.key(0), samples=20_000)
     assert abs(found.bayes + 1 - 1.905) < 0.0005 + 4 * found.bayes_error
 
 

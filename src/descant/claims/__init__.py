@@ -16,9 +16,9 @@ from .._checks import (
 )
 from ..figures import (
     Axis as Axis,
+    Baseline as Baseline,
     Figure as Figure,
     HeatMap as HeatMap,
-    Level as Level,
     Panel as Panel,
     Series as Series,
 )

@@ -13,7 +13,7 @@ from typing import Any
 from .. import _kept
 from .._checks import Check, Verdict
 from .._code import code_digest
-from ..figures import Axis, Figure, HeatMap, Level, Panel, Series
+from ..figures import Axis, Baseline, Figure, HeatMap, Panel, Series
 from ..runs import environment
 from ._claim import Claim
 from ._evidence import Evidence, Table
@@ -119,7 +119,7 @@ def _panel(raw: dict[str, Any]) -> Panel | HeatMap:
         x=_axis(raw["x"]),
         y=_axis(raw["y"]),
         series=tuple(Series(**series) for series in raw["series"]),
-        levels=tuple(Level(**level) for level in raw["levels"]),
+        baselines=tuple(Baseline(**each) for each in raw["baselines"]),
         shaded=None if raw["shaded"] is None else tuple(raw["shaded"]),
     )
 

@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from ..figures import Axis, Figure, Level, Panel, Series
+from ..figures import Axis, Baseline, Figure, Panel, Series
 from ..theory import Problem, best_heads, gd_beta_minimum, one_step_risk
 
 
@@ -20,11 +20,11 @@ def heads_figure(d: int = 10, n: int = 10, mean: float = 1.0) -> Figure:
         Axis("exact in-context risk of the best weights"),
         (Series("LSA, query masked", heads, masked), Series("LSA, query attends to itself", heads, attending)),
         (
-            Level(
+            Baseline(
                 "one head with a trainable guess (y_q-LSA) = LTB = one GD step from the prior mean",
                 float(gd_beta_minimum(problem)),
             ),
-            Level("one preconditioned GD step from zero", float(one_step_risk(problem, jnp.zeros(d)))),
+            Baseline("one preconditioned GD step from zero", float(one_step_risk(problem, jnp.zeros(d)))),
         ),
     )
     see = "The curves fall with every head up to d, and stay above the lower line."

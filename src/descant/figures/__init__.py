@@ -3,9 +3,9 @@
 from ._bare import bare as bare
 from ._data import (
     Axis as Axis,
+    Baseline as Baseline,
     Figure as Figure,
     HeatMap as HeatMap,
-    Level as Level,
     Panel as Panel,
     Series as Series,
 )

@@ -1,4 +1,4 @@
-"""What a figure shows: panels with series and levels, heat maps, and words."""
+"""What a figure shows: panels with series and baselines, heat maps, and words."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -41,7 +41,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Level:
+class Baseline:
     """A horizontal line with its meaning: a bound, a closed form, a baseline."""
 
     label: str
@@ -57,7 +57,7 @@ class Panel:
     x: Axis
     y: Axis
     series: tuple[Series, ...]
-    levels: tuple[Level, ...] = ()
+    baselines: tuple[Baseline, ...] = ()
     shaded: tuple[float, float] | None = None
 
 

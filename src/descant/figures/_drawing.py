@@ -48,7 +48,7 @@ def _looks(figure: Figure) -> Looks:
     families: dict[str, list[str]] = {}
     for panel in figure.panels:
         if isinstance(panel, Panel):
-            for each in (*panel.series, *panel.levels):
+            for each in (*panel.series, *panel.baselines):
                 family = each.family or each.label
                 labels = families.setdefault(family, [])
                 if each.label not in labels:
@@ -80,10 +80,10 @@ def _panel(panel: Panel, looks: Looks) -> dict[str, Any]:
                 "rows": [_row(row, its) for row, its in zip(rows, edges, strict=True)],
             }
         )
-    levels = [
-        {"label": bare(level.label), **looks[level.family or level.label, level.label], "y": level.y}
-        for level in panel.levels
-        if _drawn(panel.y, level.y)
+    baselines = [
+        {"label": bare(baseline.label), **looks[baseline.family or baseline.label, baseline.label], "y": baseline.y}
+        for baseline in panel.baselines
+        if _drawn(panel.y, baseline.y)
     ]
     shaded = [end for end in panel.shaded or () if _drawn(panel.x, end)]
     across = [end for each in ready for row in each["rows"] for end in (row[0], *row[5:7])] + shaded
@@ -91,7 +91,7 @@ def _panel(panel: Panel, looks: Looks) -> dict[str, Any]:
         room = _space(panel, bars, position) / 2 if bars else 0.0
         across += [position - room, position + room]
     upwards = [end for each in ready for row in each["rows"] for end in row[1:4]]
-    upwards += [level["y"] for level in levels] + ([0.0] if bars and not panel.y.log else [])
+    upwards += [baseline["y"] for baseline in baselines] + ([0.0] if bars and not panel.y.log else [])
     y = _limits(panel.y, upwards, PADDING, at_zero=bool(bars))
     for each in ready:
         for row in each["rows"]:
@@ -102,9 +102,9 @@ def _panel(panel: Panel, looks: Looks) -> dict[str, Any]:
         "x": _axis(panel.x, _limits(panel.x, across, PADDING / 2), [row[0] for each in ready for row in each["rows"]]),
         "y": _axis(panel.y, y),
         "series": ready,
-        "levels": levels,
+        "baselines": baselines,
         "shaded": shaded if len(shaded) == 2 else None,
-        "dropped": dropped + len(panel.levels) - len(levels),
+        "dropped": dropped + len(panel.baselines) - len(baselines),
     }
 
 
@@ -193,7 +193,7 @@ def _legend(panels: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for each in panel.get("series", ()):
             entry = {name: each[name] for name in ("label", "style", "colour", "symbol")}
             entries.setdefault(tuple(entry.values()), entry)
-        for each in panel.get("levels", ()):
-            entry = {"label": each["label"], "style": "level", "colour": each["colour"], "symbol": each["symbol"]}
+        for each in panel.get("baselines", ()):
+            entry = {"label": each["label"], "style": "baseline", "colour": each["colour"], "symbol": each["symbol"]}
             entries.setdefault(tuple(entry.values()), entry)
     return list(entries.values())

@@ -134,8 +134,8 @@ def _plot(axes: Axes, panel: dict[str, Any]) -> None:
                 axes.tick_params(axis="x", rotation=30)
     if panel["shaded"]:
         axes.axvspan(*panel["shaded"], color="#9ca3af", alpha=0.18, linewidth=0)
-    for level in panel["levels"]:
-        axes.axhline(level["y"], color=LIGHT[level["colour"]], linestyle=(0, (1, 1.5)), linewidth=1.6, zorder=3)
+    for baseline in panel["baselines"]:
+        axes.axhline(baseline["y"], color=LIGHT[baseline["colour"]], linestyle=(0, (1, 1.5)), linewidth=1.6, zorder=3)
     for series in panel["series"]:
         _series(axes, series)
 
@@ -174,7 +174,7 @@ def _handle(entry: dict[str, Any]) -> Line2D | Patch:
     colour = LIGHT[entry["colour"]]
     if entry["style"] == "bars":
         return Patch(color=colour, alpha=0.85)
-    if entry["style"] == "level":
+    if entry["style"] == "baseline":
         return Line2D([], [], color=colour, linestyle=(0, (1, 1.5)))
     return Line2D([], [], color=colour, **_line(entry))
 

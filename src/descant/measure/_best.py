@@ -27,10 +27,10 @@ from ..estimators import (
 )
 from ..tasks import AbstractTask
 from ..theory import (
-    GramMoments,
     Problem,
     best_heads,
     gamma_from_moments,
+    known_laws,
     optimal_gamma,
     optimal_step,
     step_from_moments,
@@ -77,21 +77,13 @@ class Estimator:
         )
 
 
-def _laws(task: AbstractTask) -> Problem | GramMoments:
-    """What exact risks depend on: in closed form for Gaussian laws, from their moments for others."""
-    try:
-        return Problem.of(task)
-    except Unknown:
-        return GramMoments.of(task)
-
-
 def _step(task: AbstractTask, start) -> Any:
-    laws = _laws(task)
+    laws = known_laws(task)
     return optimal_step(laws, start) if isinstance(laws, Problem) else step_from_moments(laws, start)
 
 
 def _gamma(task: AbstractTask, start) -> Any:
-    laws = _laws(task)
+    laws = known_laws(task)
     return optimal_gamma(laws, start) if isinstance(laws, Problem) else gamma_from_moments(laws, start)
 
 
@@ -111,7 +103,7 @@ def _gd_beta(task: AbstractTask, _: Attention) -> AbstractPredictor:
 
 
 def _heads(task: AbstractTask, attention: Attention, *, free_offset: bool = False) -> AbstractPredictor:
-    found = best_heads(_laws(task), attention.heads, query_masked=attention.query_masked, free_offset=free_offset)
+    found = best_heads(known_laws(task), attention.heads, query_masked=attention.query_masked, free_offset=free_offset)
     masked = GramAffine(found.offset, found.tensor)
     return masked if attention.query_masked else AttendingGramAffine(masked)
 
@@ -119,7 +111,7 @@ def _heads(task: AbstractTask, attention: Attention, *, free_offset: bool = Fals
 def _ltb(task: AbstractTask, attention: Attention) -> AbstractPredictor:
     # Query masked and laws Gaussian, the best LTB is the best GD-beta: the best affine function of G, and LTB can
     # express it. A query that attends with an empty label slot spoils that, and so may other laws.
-    gaussian = isinstance(_laws(task), Problem)
+    gaussian = isinstance(known_laws(task), Problem)
     return (
         _gd_beta(task, attention) if attention.query_masked and gaussian else _heads(task, attention, free_offset=True)
     )
@@ -127,10 +119,8 @@ def _ltb(task: AbstractTask, attention: Attention) -> AbstractPredictor:
 
 def _yq_lsa(task: AbstractTask, attention: Attention) -> AbstractPredictor:
     # GD-beta whether the query attends or not: with the right guess in its label slot, the query's residual is 0.
-    if isinstance(_laws(task), Problem):
+    if isinstance(known_laws(task, query_masked=attention.query_masked), Problem):
         return _gd_beta(task, attention)
-    if not attention.query_masked:
-        raise Unknown("a query that attends takes sixth moments of the inputs, which are known for Gaussian ones only")
     return _heads(task, attention, free_offset=True)
 
 

@@ -4,7 +4,7 @@ from .. import _check
 from .._predictor import AbstractPredictor, Merged
 from .._unknown import Unknown
 from ..tasks import AbstractTask
-from ..theory import GramMoments, Problem, attending_risk, gram_risk
+from ..theory import affine_risk, known_laws
 
 
 def exact_risk(predictor: AbstractPredictor, task: AbstractTask) -> float:
@@ -30,10 +30,5 @@ def exact_risk(predictor: AbstractPredictor, task: AbstractTask) -> float:
 def merged_risk(merged: Merged, task: AbstractTask):
     """The exact risk of a layer in merged form."""
     _check.inputs(merged.offset.shape[0], task.d)
-    try:
-        problem = Problem.of(task)
-    except Unknown as reason:
-        if not merged.query_masked:
-            raise Unknown(f"{reason}, and a query that attends takes sixth moments of the inputs") from None
-        return GramMoments.of(task).risk(merged.offset, merged.tensor)
-    return (gram_risk if merged.query_masked else attending_risk)(problem, merged.offset, merged.tensor)
+    laws = known_laws(task, query_masked=merged.query_masked)
+    return affine_risk(laws, merged.offset, merged.tensor, query_masked=merged.query_masked)

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
+from .._final import is_ours
 from .._linalg import one_by_one
 from .._predictor import AbstractPredictor
 from .._sampling import CHUNK, mean_over_keys
@@ -73,7 +74,7 @@ def risk(
     _check.one_of("method", method, get_args(Method))
     _check.size("samples", samples, least=2)
     key = jax.random.key(0) if key is None else key
-    if not _is_ours(predictor):
+    if not is_ours(type(predictor)):
         _agree(predictor, task)
     note = ""
     if method in ("auto", "exact"):
@@ -93,10 +94,6 @@ def risk(
             if method == "moments":
                 raise Unknown(f"there is no risk over moments here: {reason}; ask for method auto or tokens.") from None
     return replace(token_risks([predictor], task, samples=samples, key=key)[0], note=note)
-
-
-def _is_ours(predictor: AbstractPredictor) -> bool:
-    return type(predictor).__module__.partition(".")[0] == "descant"
 
 
 def _agree(predictor: AbstractPredictor, task: AbstractTask) -> None:
@@ -120,7 +117,7 @@ def _agree(predictor: AbstractPredictor, task: AbstractTask) -> None:
 
 def _ask(question: str, predictor: AbstractPredictor, given: Any) -> Array:
     """`weights` or the prediction; somebody else's may call LAPACK, which can hang in batches."""
-    if _is_ours(predictor):
+    if is_ours(type(predictor)):
         return getattr(predictor, question)(given)
     arrays, static = eqx.partition(predictor, eqx.is_array)
     return one_by_one(lambda arrays, given: getattr(eqx.combine(arrays, static), question)(given), arrays, given)

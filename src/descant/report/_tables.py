@@ -31,7 +31,7 @@ def figure_rows(figure: Figure) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]
                 errors = series.error or ("",) * len(series.x)
                 for x, y, error in zip(series.x, series.y, errors, strict=True):
                     rows.append((panel.title, series.label, x, y, error, *blank))
-            rows += [(panel.title, level.label, "", level.y, "", *blank) for level in panel.levels]
+            rows += [(panel.title, level.label, "", level.y, "", *blank) for level in panel.baselines]
     return columns, rows
 
 

@@ -8,7 +8,6 @@ from ._attention import (
     multi_head_lsa_risk as multi_head_lsa_risk,
     yq_lsa_risk as yq_lsa_risk,
 )
-from ._bayes import BayesRisk as BayesRisk, bayes_risk as bayes_risk
 from ._bounds import GapBounds as GapBounds, lsa_gap_bounds as lsa_gap_bounds
 from ._classical import (
     noiseless_oracle_risk as noiseless_oracle_risk,
@@ -37,7 +36,9 @@ from ._gram_moments import (
     step_from_moments as step_from_moments,
 )
 from ._heads import HeadSolution as HeadSolution, best_heads as best_heads
+from ._laws import affine_risk as affine_risk, known_laws as known_laws
 from ._one_head import one_head_isotropic_minimum as one_head_isotropic_minimum
+from ._posterior_risk import PosteriorRisk as PosteriorRisk, posterior_risk as posterior_risk
 from ._problem import Problem as Problem
 from ._rates import (
     LayersNeeded as LayersNeeded,

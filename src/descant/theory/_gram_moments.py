@@ -63,7 +63,7 @@ class GramMoments(eqx.Module):
 
     def risk(self, offset: Float[Array, " d"], tensor: Float[Array, "d e e"]) -> Float[Array, ""]:
         """The mean squared error of the predictor with weights offset_l + `<tensor_l, G/n>`, its query masked."""
-        t = packed(tensor)
+        t = jnp.asarray(packed(tensor))
         g, wg, gg = self.g, self.wg, self.gg
         if self.unread:
             # The last entry is that of y^T y; where nothing reads it, it is not missed.
@@ -78,10 +78,10 @@ class GramMoments(eqx.Module):
         return jnp.sum(self.inputs * (self.ww - with_task - with_task.T + with_itself))
 
 
-def packed(tensor: Float[Array, "d e e"]) -> Float[Array, "d m"]:
+def packed(tensor: Float[Array | np.ndarray, "d e e"]) -> Float[Array | np.ndarray, "d m"]:
     """What meets the different entries of a symmetric matrix in each of a batch of matrices: t with `<T, G>` = t g."""
     rows, columns = np.triu_indices(tensor.shape[1])
-    both = tensor + jnp.swapaxes(tensor, 1, 2)
+    both = tensor + tensor.swapaxes(1, 2)
     return both[:, rows, columns] * np.where(rows == columns, 0.5, 1.0)[None]
 
 
@@ -90,7 +90,7 @@ def _first_steps(moments: GramMoments, start: Float[Array, " d"]) -> tuple[np.nd
     d = moments.d
     origin = np.asarray(start)
     reads = np.eye(d, d + 1)[:, :, None] * np.append(-origin, 1.0)
-    p = np.asarray(packed(jnp.asarray(reads)))[:, :-1]
+    p = np.asarray(packed(reads)[:, :-1])
     g, wg, gg = (np.asarray(part) for part in (moments.g[:-1], moments.wg[:, :-1], moments.gg[:-1, :-1]))
     return (wg - np.outer(origin, g)) @ p.T, p @ gg @ p.T
 

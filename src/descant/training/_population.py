@@ -20,7 +20,7 @@ from .._trainer import State
 from .._unknown import Unknown
 from ..attention import RANDOM_STARTS, random_start
 from ..tasks import AbstractTask
-from ..theory import GramMoments, Problem, attending_risk, gram_risk
+from ..theory import GramMoments, Problem, affine_risk, known_laws
 from ._flat import flatten, rebuild
 from ._objective import natural_objective
 from ._sampled_moments import sampled_moments
@@ -36,16 +36,10 @@ GRADIENT = 1e-9
 
 def exact_laws(model: AbstractPredictor, task: AbstractTask) -> Problem | GramMoments:
     """What the model's risk depends on, known exactly; `Unknown` says why if it isn't."""
-    query_masked = model.gram_affine(task.d, task.n).query_masked
-    try:
-        return Problem.of(task)
-    except Unknown as reason:
-        if not query_masked:
-            raise Unknown(f"{reason}, and a query that attends takes sixth moments of the inputs") from None
-    moments = GramMoments.of(task)
-    if moments.unread:
-        raise Unknown(moments.unread)
-    return moments
+    laws = known_laws(task, query_masked=model.gram_affine(task.d, task.n).query_masked)
+    if isinstance(laws, GramMoments) and laws.unread:
+        raise Unknown(laws.unread)
+    return laws
 
 
 def has_population_risk(model: AbstractPredictor, task: AbstractTask) -> bool:
@@ -72,14 +66,7 @@ def is_exact(model: AbstractPredictor, task: AbstractTask) -> bool:
 def population_risk(model: Any, problem: Problem | GramMoments, d: int, n: int) -> Float[Array, ""]:
     """The risk, differentiable in the weights; a mean over contexts where the moments were sampled, else exact."""
     offset, tensor, query_masked = model.gram_affine(d, n)
-    match query_masked, problem:
-        case True, GramMoments():
-            return problem.risk(offset, tensor)
-        case True, Problem():
-            return gram_risk(problem, offset, tensor)
-        case False, Problem():
-            return attending_risk(problem, offset, tensor)
-    raise Unknown("the risk of a layer whose query attends takes sixth moments of the inputs, which are not kept")
+    return affine_risk(problem, offset, tensor, query_masked=query_masked)
 
 
 class PopulationTrainer:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..._sampling import standard_error
-from .. import Axis, Check, Evidence, Figure, Lab, Level, Panel, Series, Table, at_least, at_most
+from .. import Axis, Baseline, Check, Evidence, Figure, Lab, Panel, Series, Table, at_least, at_most
 from ._problems import Problem
 from ._training import Kind, Settings, references, train
 
@@ -89,12 +89,12 @@ def found_by_training(
                 )
             )
     rows.append(("predicting zero", None, None, 1.0, None, None))
-    levels = [Level("found", hand + FOUND)]
+    levels = [Baseline("found", hand + FOUND)]
     if odd_floor:
         rows.append(("floor without biases", None, None, floor, None, None))
-        levels.append(Level("floor without biases", floor))
+        levels.append(Baseline("floor without biases", floor))
     else:
-        levels.append(Level("by hand", hand))
+        levels.append(Baseline("by hand", hand))
     figure = Figure(
         "training",
         f"Training on {problem.name}, from random weights",

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from ...programs import compile_program
 from ...programs.studies import Outcome, input_format
-from .. import Axis, Evidence, Figure, Lab, Level, Panel, Series, Table, at_least, claim, equal, shown
+from .. import Axis, Baseline, Evidence, Figure, Lab, Panel, Series, Table, at_least, claim, equal, shown
 
 # Changes that leave the meaning of the layout alone, and those that do not.
 HARMLESS = ("none", "samples in another order", "the last three samples replaced by zeros", "ones below w")
@@ -95,7 +95,7 @@ def elsa_input_format(lab: Lab) -> Evidence:
                         style="points",
                     ),
                 ),
-                (Level("broken beyond this", BROKEN_AT),),
+                (Baseline("broken beyond this", BROKEN_AT),),
             ),
         ),
         columns=1,

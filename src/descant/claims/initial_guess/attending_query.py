@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from ...attention import LSA, LinearGuess
 from ...measure import token_risks
 from ...theory import attending_risk, best_heads, merge_heads, optimal_gamma
-from .. import Axis, Check, Evidence, Figure, Lab, Level, Panel, Series, Table, at_least, claim, consistent, equal
+from .. import Axis, Baseline, Check, Evidence, Figure, Lab, Panel, Series, Table, at_least, claim, consistent, equal
 from ._setting import one_step, problem, task
 
 D = N = 10
@@ -115,7 +115,7 @@ def attending_query(lab: Lab) -> Evidence:
                     Series("query masked", MEANS, tuple(both[True])),
                     Series("query attends", MEANS, tuple(both[False])),
                 ),
-                (Level("y_q-LSA, either way", 0.0),),
+                (Baseline("y_q-LSA, either way", 0.0),),
             )
             for title, both in ((f"d = n = {D}, {D + 1} heads", many), (f"d = n = {D}, one head", one))
         ),

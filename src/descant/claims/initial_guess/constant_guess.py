@@ -10,7 +10,7 @@ from ..._sampling import mean_over_keys
 from ...attention import LSA, ConstantGuess
 from ...tasks import LinearRegression
 from ...theory import best_heads, saturated_gap
-from .. import Axis, Check, Evidence, Figure, Lab, Level, Panel, Series, Table, at_least, claim, consistent
+from .. import Axis, Baseline, Check, Evidence, Figure, Lab, Panel, Series, Table, at_least, claim, consistent
 from ._setting import one_step, problem, task
 
 D = N = 10
@@ -105,7 +105,7 @@ def constant_guess(lab: Lab) -> Evidence:
                     Series("sampled", CONSTANTS, tuple(r[0] for r in risks), tuple(r[1] for r in risks), "points"),
                     Series("closed form", CONSTANTS, tuple(closed), style="line"),
                 ),
-                (Level("one GD step from μ", one_step(D, N)),),
+                (Baseline("one GD step from μ", one_step(D, N)),),
             ),
             Panel(
                 "what the constant adds",

@@ -10,11 +10,11 @@ from ...measure import risk
 from ...theory import best_heads, one_head_isotropic_minimum, saturated_gap
 from .. import (
     Axis,
+    Baseline,
     Check,
     Evidence,
     Figure,
     Lab,
-    Level,
     Panel,
     Series,
     Table,
@@ -158,7 +158,7 @@ def _figure(curves: dict[float, list[float]], heads: tuple[int, ...]) -> Figure:
                 Axis("heads"),
                 Axis("risk less that of one gradient step", log=True),
                 tuple(Series(f"c = {c:g}", heads, tuple(curve)) for c, curve in curves.items()),
-                tuple(Level(f"2|μ|²/(dn+2), c = {c:g}", closed_gap(D, N, D * c**2), f"c = {c:g}") for c in curves),
+                tuple(Baseline(f"2|μ|²/(dn+2), c = {c:g}", closed_gap(D, N, D * c**2), f"c = {c:g}") for c in curves),
             ),
             Panel(
                 f"d + 1 heads, d = {D}, no noise",

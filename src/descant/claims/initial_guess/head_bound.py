@@ -6,7 +6,7 @@ import numpy as np
 
 from ...attention import LSA, AbstractGuess, ConstantGuess, LinearGuess, NoGuess
 from ...theory import best_heads
-from .. import Axis, Evidence, Figure, Lab, Level, Panel, Series, Table, claim, equal
+from .. import Axis, Baseline, Evidence, Figure, Lab, Panel, Series, Table, claim, equal
 from ._descend import Kind, train_kinds
 from ._setting import one_step, problem, task
 
@@ -109,7 +109,7 @@ def head_bound(lab: Lab) -> Evidence:
                         "best, by theory", (1, 2, 3, 4), tuple(best_heads(posed, each).risk for each in (1, 2, 3, 4))
                     ),
                 ),
-                (Level("closed form, d + 1 or more", closed),),
+                (Baseline("closed form, d + 1 or more", closed),),
             ),
         ),
         columns=1,

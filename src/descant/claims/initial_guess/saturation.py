@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...theory import best_heads, heads_needed
-from .. import Axis, Check, Evidence, Figure, Lab, Level, Panel, Series, Table, at_least, claim, equal, shown
+from .. import Axis, Baseline, Check, Evidence, Figure, Lab, Panel, Series, Table, at_least, claim, equal, shown
 from ._setting import one_step, problem
 
 # The example of both cases: d = n = 3, noise variance 2.
@@ -119,7 +119,7 @@ def head_saturation(lab: Lab) -> Evidence:
                 Axis("|μ|²"),
                 Axis("risk with d heads less risk with d + 1"),
                 (Series("d = n = 3", tuple(sizes), tuple(gains)),),
-                (Level("nothing", 0.0),),
+                (Baseline("nothing", 0.0),),
                 shaded=(0.0, limit),
             ),
         ),

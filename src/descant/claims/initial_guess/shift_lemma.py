@@ -7,7 +7,7 @@ import numpy as np
 from ...attention import LSA, LinearGuess
 from ...tasks import Prompt
 from ...theory import Problem, best_heads
-from .. import Axis, Evidence, Figure, Lab, Level, Panel, Series, Table, claim, equal
+from .. import Axis, Baseline, Evidence, Figure, Lab, Panel, Series, Table, claim, equal
 from ._descend import Kind, train_kinds
 from ._setting import one_step, problem, task
 
@@ -111,7 +111,7 @@ def shift_lemma(lab: Lab) -> Evidence:
                         Series(f"lemma, H = {heads}", PATH, tuple(lemma), style="line", family=f"{heads}"),
                     )
                 ),
-                (Level("one GD step from μ", one_step(D, N)),),
+                (Baseline("one GD step from μ", one_step(D, N)),),
             ),
         ),
         columns=1,

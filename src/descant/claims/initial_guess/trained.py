@@ -9,7 +9,7 @@ from ..._sampling import standard_error
 from ...attention import LSA, LinearGuess
 from ...theory import best_heads
 from ...training import AdamTrainer, population_risk, to_end
-from .. import Axis, Check, Evidence, Figure, Lab, Level, Panel, Series, Table, at_most, claim
+from .. import Axis, Baseline, Check, Evidence, Figure, Lab, Panel, Series, Table, at_most, claim
 from ._descend import Kind, train_kinds
 from ._setting import one_step, problem, task
 
@@ -87,7 +87,7 @@ def guess_trained(lab: Lab) -> Evidence:
                     Series(name, steps, tuple(curve.mean(0)), tuple(standard_error(curve, axis=0)), "line", name)
                     for name, curve in curves.items()
                 ),
-                tuple(Level(f"least, {name}", value, name) for name, value in least.items()),
+                tuple(Baseline(f"least, {name}", value, name) for name, value in least.items()),
             ),
         ),
         columns=1,

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from ...attention import LSA, gd_beta_as_yq_lsa
 from ...estimators import GDBeta
 from ...theory import best_heads, optimal_gamma, saturated_risk
-from .. import Axis, Check, Evidence, Figure, Lab, Level, Panel, Series, Table, claim, equal
+from .. import Axis, Baseline, Check, Evidence, Figure, Lab, Panel, Series, Table, claim, equal
 from ._setting import one_step, problem, task
 
 D = N = 10
@@ -78,7 +78,7 @@ def yq_lsa(lab: Lab) -> Evidence:
                     Series(f"LSA, {D + 1} heads", MEANS, tuple(row[1] for row in rows)),
                     Series("y_q-LSA, 1 head", MEANS, tuple(found), style="points"),
                 ),
-                (Level("one GD step from μ", base),),
+                (Baseline("one GD step from μ", base),),
             ),
         ),
         columns=1,

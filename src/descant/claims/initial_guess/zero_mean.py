@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 
 from ...theory import Problem, best_heads, one_step_risk
-from .. import Axis, Evidence, Figure, Lab, Level, Panel, Series, claim, equal
+from .. import Axis, Baseline, Evidence, Figure, Lab, Panel, Series, claim, equal
 
 D = N = 10
 
@@ -59,7 +59,7 @@ def zero_mean_heads(lab: Lab) -> Evidence:
                 Axis("heads"),
                 Axis("least in-context risk"),
                 (Series("LSA", tuple(heads), tuple(risks)),),
-                (Level("one GD step from zero", closed),),
+                (Baseline("one GD step from zero", closed),),
             )
         )
     figure = Figure(

@@ -1,6 +1,6 @@
 """Series and panels that several figures of this paper share: one colour for a kind of network, everywhere."""
 
-from .. import Axis, Level, Panel, Series
+from .. import Axis, Baseline, Panel, Series
 from ._measured import Measured
 from ._networks import Networks
 from ._printed import LAW_NAMES
@@ -24,7 +24,7 @@ def depth_panel(law: str, found: list[Networks]) -> Panel:
                 values, errors = zip(*losses, strict=True)
                 series.append(Series(KINDS[kind], layers, values, errors))
     measured = found[0].measured
-    levels = [Level(label, value) for name, label in RIDGES.items() if (value := measured.mean(name)[0]) > LEAST]
+    levels = [Baseline(label, value) for name, label in RIDGES.items() if (value := measured.mean(name)[0]) > LEAST]
     return Panel(LAW_NAMES[law], Axis("layers"), Axis(LOSS, log=True), tuple(series), tuple(levels))
 
 

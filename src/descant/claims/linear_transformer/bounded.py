@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from ..._sampling import standard_error
-from .. import Axis, Check, Evidence, Figure, Lab, Level, Panel, Series, Table, at_least, at_most, claim, consistent
+from .. import Axis, Baseline, Check, Evidence, Figure, Lab, Panel, Series, Table, at_least, at_most, claim, consistent
 from ._networks import Networks, networks, task_of
 from ._pictures import LOSS
 from ._printed import LAW_NAMES, PRINTED_LAWS, printed_networks
@@ -72,7 +72,7 @@ def gd_plus_plus_bound(lab: Lab) -> Evidence:
                         style="points",
                     ),
                 ),
-                (Level("ConstRR", const),),
+                (Baseline("ConstRR", const),),
             )
         )
     figure = Figure(
@@ -184,7 +184,7 @@ def table_1_gd_plus_plus(lab: Lab) -> Evidence:
                         style="points",
                     ),
                 ),
-                (Level("bound", 1.0),),
+                (Baseline("bound", 1.0),),
             ),
         ),
     )

@@ -4,7 +4,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ..._sampling import standard_error
-from .. import Axis, Evidence, Figure, Lab, Level, Panel, Series, at_least, at_most, claim
+from .. import Axis, Baseline, Evidence, Figure, Lab, Panel, Series, at_least, at_most, claim
 
 D, LAYERS = 10, 4
 BOUND = 0.1
@@ -98,7 +98,7 @@ def no_quadratic(lab: Lab) -> Evidence:
                     Series("any network, 99%", LENGTHS, tuple(high), tuple(spread)),
                     Series("random FULL, any layer, mean", LENGTHS, tuple(float(each[:, 1].mean()) for each in tried)),
                 ),
-                (Level("bound of the theorem", BOUND),),
+                (Baseline("bound of the theorem", BOUND),),
             ),
         ),
     )

@@ -4,7 +4,7 @@ import numpy as np
 
 from ...tasks import LinearRegression
 from ...theory import Problem, best_heads, gd_beta_minimum, lsa_gap_bounds, zero_risk
-from .. import Axis, Evidence, Figure, Lab, Level, Panel, Series, Table, at_least, claim, equal
+from .. import Axis, Baseline, Evidence, Figure, Lab, Panel, Series, Table, at_least, claim, equal
 from ._problems import crooked, isotropic
 
 MEANS = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
@@ -127,7 +127,7 @@ def proved_gap(lab: Lab) -> Evidence:
                         "exact gap", tuple(squares), tuple(gap / size for gap, size in zip(gaps, squares, strict=True))
                     ),
                 ),
-                (Level("limit 2/(n+2)", 2 / (n + 2)), Level("2/(3(n+1))", 2 / (3 * (n + 1)))),
+                (Baseline("limit 2/(n+2)", 2 / (n + 2)), Baseline("2/(3(n+1))", 2 / (3 * (n + 1)))),
             ),
         ),
     )

@@ -4,8 +4,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...tasks import FixedNoise, GaussianInputs, LinearRegression
-from ...theory import Problem, bayes_risk, gd_beta_minimum, noiseless_oracle_risk
-from .. import Axis, Evidence, Figure, Lab, Level, Panel, Series, Table, at_least, at_most, claim, equal
+from ...theory import Problem, gd_beta_minimum, noiseless_oracle_risk, posterior_risk
+from .. import Axis, Baseline, Evidence, Figure, Lab, Panel, Series, Table, at_least, at_most, claim, equal
 from ._problems import isotropic
 
 D = 8
@@ -29,7 +29,7 @@ def power_law(n: int, snr: float) -> LinearRegression:
 def ratio_to_bayes(lab: Lab, n: int, snr: float) -> tuple[float, float]:
     """The least risk of GD-beta over the Bayes risk, and its standard error."""
     task = power_law(n, snr)
-    found = bayes_risk(task, key=lab.key(f"bayes {n}"), samples=lab.pick(SAMPLES, 16 * SAMPLES))
+    found = posterior_risk(task, key=lab.key(f"bayes {n}"), samples=lab.pick(SAMPLES, 16 * SAMPLES))
     ratio = float(gd_beta_minimum(Problem.of(task))) / found.bayes
     return ratio, ratio * found.bayes_error / found.bayes
 
@@ -50,7 +50,7 @@ def _panel(curves: dict[int, list[list[float]]], snrs: tuple[float, ...], *serie
         Axis("signal to noise: tr(ΛΨ) / σ²", log=True),
         Axis("least risk of GD-beta / Bayes risk", log=True),
         (*measured, *series),
-        (Level("Bayes", 1.0),),
+        (Baseline("Bayes", 1.0),),
     )
 
 

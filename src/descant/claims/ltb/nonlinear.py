@@ -13,7 +13,7 @@ from ...attention import LSA, MergedLTB, SoftmaxTransformer
 from ...estimators import PreconditionedGD, Zero
 from ...tasks import AbstractTask
 from ...training import AdamTrainer, to_end
-from .. import Axis, Evidence, Figure, Lab, Level, Panel, Series, Table, at_least, at_most, claim, consistent
+from .. import Axis, Baseline, Evidence, Figure, Lab, Panel, Series, Table, at_least, at_most, claim, consistent
 from ._sampled import sampled_risks
 from ._targets import QuadraticTargets, ReluTargets
 
@@ -184,7 +184,7 @@ def nonlinear_targets(lab: Lab) -> Evidence:
                         style="bars",
                     ),
                 ),
-                (Level("floor of linear models", floor), Level("predicting zero", 1.0)),
+                (Baseline("floor of linear models", floor), Baseline("predicting zero", 1.0)),
             )
         )
     figure = Figure(

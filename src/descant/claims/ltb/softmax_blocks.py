@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ...theory import Problem, best_heads, gd_beta_minimum
-from .. import Axis, Evidence, Figure, Lab, Level, Panel, Series, Table, at_least, at_most, claim
+from .. import Axis, Baseline, Evidence, Figure, Lab, Panel, Series, Table, at_least, at_most, claim
 from ._blocks import MEANS, MLPS, block_risks, setting
 from ._problems import isotropic
 
@@ -96,7 +96,7 @@ def softmax_blocks(lab: Lab) -> Evidence:
                 )
                 for mlp in MLPS
             ),
-            (Level("best LTB", linear[member]), Level("best LSA", attention[member])),
+            (Baseline("best LTB", linear[member]), Baseline("best LSA", attention[member])),
         )
         for member, mean in enumerate(MEANS)
     )

@@ -12,7 +12,7 @@ from ...estimators import GDBeta
 from ...measure import exact_risk
 from ...theory import Problem, best_heads, gd_beta_minimum
 from ...training import AdamTrainer, State, to_end
-from .. import Axis, Evidence, Figure, Lab, Level, Panel, Series, Table, at_least, at_most, claim, equal
+from .. import Axis, Baseline, Evidence, Figure, Lab, Panel, Series, Table, at_least, at_most, claim, equal
 from ._descent import METHODS, curves, first_below
 from ._problems import isotropic
 
@@ -103,7 +103,7 @@ def ltb_training(lab: Lab) -> Evidence:
                 Axis("iteration", log=True),
                 Axis("risk / least risk − 1 (median over starts)", log=True),
                 tuple(series),
-                (Level("1 %", 0.01),),
+                (Baseline("1 %", 0.01),),
             )
         )
     figure = Figure(
@@ -210,7 +210,7 @@ def ltb_beats_lsa(lab: Lab) -> Evidence:
         )
         for name, curve in found.items()
     )
-    levels = (Level("best LSA", attention, family="LSA"), Level("best GD-beta", block, family="LTB"))
+    levels = (Baseline("best LSA", attention, family="LSA"), Baseline("best GD-beta", block, family="LTB"))
     figure = Figure(
         "figure-1",
         "Training as in Figure 1",

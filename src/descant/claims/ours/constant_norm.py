@@ -21,7 +21,7 @@ from ...tasks import (
 )
 from ...theory import GramMoments, best_heads
 from ...training import PopulationTrainer, to_end
-from .. import Axis, Check, Evidence, Figure, Lab, Level, Panel, Series, Table, at_least, at_most, claim, consistent
+from .. import Axis, Baseline, Check, Evidence, Figure, Lab, Panel, Series, Table, at_least, at_most, claim, consistent
 from ._inputs import partly_on_a_sphere
 
 # The sizes of the figure; with d inputs, the circle takes two of them.
@@ -72,7 +72,7 @@ def excess(task: LinearRegression, heads: int) -> float:
     "constant-norm",
     paper="descant",
     where="docs/theory/gram.md, Other inputs",
-    title="With inputs of constant norm, heads need no initial guess",
+    title="With inputs of constant norm, d + 1 heads need no initial guess",
     statement=r"""
         If some quadratic form is constant on the inputs, $\langle x, Ax\rangle = 1$ (inputs on a sphere, on an
         ellipsoid, at the corners of a cube), then linear self-attention with the guess 0, its query masked, and $d+1$
@@ -245,7 +245,7 @@ def _figure(curves: dict[str, list[float]]) -> Figure:
                 Axis("heads"),
                 Axis("least risk over that of GD-beta, less 1"),
                 tuple(Series(label, tuple(heads), tuple(curve)) for label, curve in curves.items()),
-                (Level("GD-beta", 0.0),),
+                (Baseline("GD-beta", 0.0),),
             ),
         ),
         columns=1,

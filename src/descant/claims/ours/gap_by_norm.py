@@ -77,7 +77,7 @@ def sampled_distance(
     "gap-by-norm",
     paper="descant",
     where="docs/theory/gram.md, Other inputs",
-    title="What an initial guess is worth is set by the spread of the inputs' norm",
+    title="Without noise, what a guess is worth to many heads follows from the inputs' fourth moments",
     statement=r"""
         Without noise, the best linear self-attention with the guess 0, its query masked, and $d+1$ or more heads has
         the least risk of all affine functions of the Gram matrix plus

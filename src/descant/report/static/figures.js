@@ -5,7 +5,7 @@
   const SYMBOLS = ["circle", "square", "triangle", "diamond2", "star", "wye", "cross"];
   const NARROWEST = { plot: 300, heat: 210 };
   const BAND_FROM = 40; // points from which standard errors are a band
-  const DASHES = { dashed: "6 4", level: "2 3" };
+  const DASHES = { dashed: "6 4", baseline: "2 3" };
 
   const superscript = (text) => [...String(text)].map((sign) => (sign === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign])).join("");
   function number(value, digits = 5) {
@@ -73,7 +73,7 @@
 
   function plot(panel, width, hidden) {
     const series = panel.series.filter((each) => !hidden.has(`${each.style} ${each.label}`));
-    const levels = panel.levels.filter((each) => !hidden.has(`level ${each.label}`));
+    const baselines = panel.baselines.filter((each) => !hidden.has(`baseline ${each.label}`));
     const height = Math.round(Math.min(380, Math.max(250, width * 0.66)));
     const yTicks = ticks(panel.y, height * 1.1);
     const longest = d3.max(yTicks.ticks, (value) => yTicks.tickFormat(value).length) ?? 0;
@@ -86,8 +86,8 @@
     const points = series.flatMap((each) => each.rows.map((row) => ({
       x: each.style === "bars" ? (row[5] + row[6]) / 2 : row[0], y: row[1], colour: SERIES(each.colour), text: described(panel, each, row),
     })));
-    const spots = [...points, ...levels.map((level) => ({
-      x: panel.x.limits[1], y: level.y, colour: SERIES(level.colour), text: `${level.label}\n${panel.y.label}: ${number(level.y, 6)} (exact)`,
+    const spots = [...points, ...baselines.map((baseline) => ({
+      x: panel.x.limits[1], y: baseline.y, colour: SERIES(baseline.colour), text: `${baseline.label}\n${panel.y.label}: ${number(baseline.y, 6)} (exact)`,
     }))];
     return Plot.plot({
       width, height, marginLeft, marginRight: 16, marginTop: 28, marginBottom: steep ? 52 + Math.min(70, 4.2 * deepest) : 46,
@@ -101,8 +101,8 @@
         Plot.text([`${panel.x.label} →`], { frameAnchor: "bottom-right", dy: steep ? 48 + Math.min(70, 4.2 * deepest) : 40, text: (d) => d, fill: "var(--soft)", textAnchor: "end" }),
         Plot.ruleY([panel.y.limits[0]], { stroke: "var(--soft)", strokeWidth: 1 }),
         ...series.flatMap((each) => seriesMarks(panel, each)),
-        // Dots on top, so that a curve that lies on its level shows both.
-        ...levels.map((level) => Plot.ruleY([level.y], { stroke: SERIES(level.colour), strokeWidth: 2, strokeDasharray: DASHES.level })),
+        // Dots on top, so that a curve that lies on its baseline shows both.
+        ...baselines.map((baseline) => Plot.ruleY([baseline.y], { stroke: SERIES(baseline.colour), strokeWidth: 2, strokeDasharray: DASHES.baseline })),
         Plot.dot(points, Plot.pointer({ x: "x", y: "y", r: 6, stroke: (d) => d.colour, strokeWidth: 2, maxRadius: 40 })),
         Plot.tip(spots, Plot.pointer({ x: "x", y: "y", title: "text", maxRadius: 40, fontSize: 12, lineHeight: 1.4, lineWidth: 22, textPadding: 9, fill: "var(--card)", stroke: "var(--soft)" })),
       ],
@@ -182,7 +182,7 @@
 
   function label(panel, data) {
     if (panel.kind === "heat") return `Heat map: ${panel.title || data.title}. ${panel.rows.length} rows, ${panel.columns.length} columns, values from −${number(panel.limit, 3)} to ${number(panel.limit, 3)}.`;
-    const names = [...panel.series, ...panel.levels].map((each) => each.label).join("; ");
+    const names = [...panel.series, ...panel.baselines].map((each) => each.label).join("; ");
     return `Chart: ${panel.title || data.title}. ${panel.y.label} against ${panel.x.label}. ${names}. The numbers are in the table below or in the CSV file.`;
   }
 

@@ -9,7 +9,7 @@ from .._sampling import mean_over_keys
 from ..tasks import AbstractTask
 
 
-class BayesRisk(NamedTuple):
+class PosteriorRisk(NamedTuple):
     """Risks of the posterior mean and of the oracle that is told sigma, with standard errors."""
 
     bayes: float
@@ -25,11 +25,11 @@ def _conditional_risks(task: AbstractTask, key: PRNGKeyArray):
     return jnp.stack([jnp.sum(inputs * bayes), jnp.sum(inputs * oracle)])
 
 
-def bayes_risk(task: AbstractTask, *, key: PRNGKeyArray, samples: int = 32_768) -> BayesRisk:
-    """E tr(Lambda Cov(w | context)), by Monte Carlo over contexts.
+def posterior_risk(task: AbstractTask, *, key: PRNGKeyArray, samples: int = 32_768) -> PosteriorRisk:
+    """E tr(Lambda Cov(w | context)), by Monte Carlo over contexts, for tasks that know their posterior.
 
     The posterior covariance is exact for each context, so only the contexts' own spread is left: a far smaller variance
     than that of squared errors.
     """
     means, errors = mean_over_keys(_conditional_risks, task, key, samples)
-    return BayesRisk(float(means[0]), float(errors[0]), float(means[1]), float(errors[1]))
+    return PosteriorRisk(float(means[0]), float(errors[0]), float(means[1]), float(errors[1]))

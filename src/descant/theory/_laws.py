@@ -1,0 +1,43 @@
+"""What the exact risk of one layer depends on: the laws of a task, as far as its closed form needs them."""
+
+from jaxtyping import Array, Float
+
+from .._unknown import Unknown
+from ..tasks import AbstractTask
+from ._gram import attending_risk, gram_risk
+from ._gram_moments import GramMoments
+from ._problem import Problem
+
+SIXTH = "a query that attends takes sixth moments of the inputs, which are known for Gaussian ones only"
+
+
+def known_laws(task: AbstractTask, *, query_masked: bool = True) -> Problem | GramMoments:
+    """The task's laws: in closed form for Gaussian ones, by their moments for others; `Unknown` says what is missing.
+
+    >>> from descant import LinearRegression, UniformInputs
+    >>> type(known_laws(LinearRegression(d=3, n=5))).__name__
+    'Problem'
+    >>> type(known_laws(LinearRegression(d=3, n=5, inputs=UniformInputs(-1, 1)))).__name__
+    'GramMoments'
+    """
+    try:
+        return Problem.of(task)
+    except Unknown as reason:
+        if not query_masked:
+            raise Unknown(f"{reason}, and {SIXTH}") from None
+    return GramMoments.of(task)
+
+
+def affine_risk(
+    laws: Problem | GramMoments,
+    offset: Float[Array, " d"],
+    tensor: Float[Array, "d e e"],
+    *,
+    query_masked: bool = True,
+) -> Float[Array, ""]:
+    """The risk of the layer with weights offset_l + `<tensor_l, G/n>`, differentiable in both."""
+    if isinstance(laws, Problem):
+        return (gram_risk if query_masked else attending_risk)(laws, offset, tensor)
+    if not query_masked:
+        raise Unknown(SIXTH)
+    return laws.risk(offset, tensor)
