@@ -119,8 +119,8 @@ def test_columns_of_many_kinds(tmp_path):
 def test_broken_are_listed(some_runs):
     broken = {each.folder.name: each.reason for each in Store(some_runs).broken()}
     assert set(broken) == {"foreign", "torn", "lost"}
-    assert "config.json does not exist" in broken["foreign"] and "can't be read as JSON" in broken["torn"]
-    assert "result.json is not a JSON object" in broken["lost"]
+    assert "config.json does not exist" in broken["foreign"] and "can't be read: " in broken["torn"]
+    assert "result.json can't be read: its checksum" in broken["lost"]
     for name, damage in (("metrics.jsonl", b"{"), ("checkpoint.safetensors", b"short")):
         path = some_runs / "half" / name
         whole = path.read_bytes()
