@@ -7,25 +7,10 @@ import sys
 import pytest
 
 from descant.claims import Lab, _claim, all_claims
-from descant.llm import Answers, Reply, Results, Setting, found, run, verdicts, write_report
+from descant.llm import Answers, Results, Setting, found, run, verdicts, write_report
 from descant.llm._lines import Lines
 from tests.support import ROOT
-from tests.support.llm_data import asker, benchmark, encoder
-
-
-class Copies:
-    """A model that is a formula: it answers with the guess in the prompt, and 2.5 where there is none."""
-
-    name, identity, reads_along = "copies", "copies-1", True
-
-    def __init__(self):
-        self.asked = []
-
-    def replies(self, prompts, template, scale):
-        for index, prompt in enumerate(prompts):
-            self.asked.append(prompt.text)
-            said = [float(stem.split("guess: ")[1].split()[0]) if "guess: " in stem else 2.5 for stem in prompt.stems]
-            yield index, Reply(said[-1], "ok", (0.1,) * 6, 0.6, tuple(said[:-1]))
+from tests.support.llm_data import Copies, asker, benchmark, encoder
 
 
 def test_a_line_that_was_cut_off_is_dropped_and_written_over(tmp_path):

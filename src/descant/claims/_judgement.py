@@ -126,10 +126,14 @@ def _panel(raw: dict[str, Any]) -> Panel | HeatMap:
         title=raw["title"],
         x=_axis(raw["x"]),
         y=_axis(raw["y"]),
-        series=tuple(Series(**series) for series in raw["series"]),
+        series=tuple(Series(**_with_tuples(series)) for series in raw["series"]),
         baselines=tuple(Baseline(**each) for each in raw["baselines"]),
         shaded=None if raw["shaded"] is None else tuple(raw["shaded"]),
     )
+
+
+def _with_tuples(raw: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in raw.items()}
 
 
 def _axis(raw: dict[str, Any]) -> Axis:
