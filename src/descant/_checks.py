@@ -61,7 +61,7 @@ def verdict_of(checks: Iterable[Check]) -> Verdict:
     outcomes = {check.outcome for check in checks}
     if "refutes" in outcomes:
         return "does-not-hold"
-    return "undecided" if "undecided" in outcomes else "holds"
+    return "holds" if outcomes == {"passes"} else "undecided"
 
 
 def equal(
