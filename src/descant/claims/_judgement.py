@@ -13,6 +13,7 @@ from typing import Any
 from .. import _kept
 from .._checks import Check, Verdict
 from .._code import code_digest
+from .._names import file_name
 from ..figures import Axis, Baseline, Figure, HeatMap, Panel, Series
 from ..runs import environment
 from ._claim import Claim
@@ -34,6 +35,9 @@ class Judgement:
     evidence: Evidence | None
     failure: str
     environment: dict[str, Any]
+
+    def __post_init__(self):
+        file_name("id of a judgement", self.id)  # it may come from a file, and names those of its figures
 
 
 def judgement_path(root: Path, claim: Claim, budget: str, seed: int) -> Path:

@@ -13,6 +13,7 @@ from typing import Any
 import jax
 
 from ... import _kept
+from ..._names import slug
 from ...attention import AbstractDiagonal, Axial, Diag, FreeDiag, Full, load, save
 from ...runs import Run, drive
 from ...tasks import LinearRegression, parse_noise
@@ -122,7 +123,7 @@ def _train(lab: Lab, run: Run, law: str, kind: str, depth: int, before: dict[str
         seed=lab.seed + 1,
     )
     for name, model in found.items():
-        save(model, run.folder / "levels" / f"{name.replace(' ', '-')}.safetensors")
+        save(model, run.folder / "levels" / f"{slug(name)}.safetensors")
     _kept.write(run.folder / "measured.json", measured.plain())
     last = list(found)[-1]
     value, error = measured.mean(last)
