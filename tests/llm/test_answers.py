@@ -124,9 +124,7 @@ def test_models_with_answers_join_the_claims_and_others_are_left_out(on_disk, tm
     _claim._FOUND.clear()
     importlib.reload(language_models)
     ids = [id for id in _claim._FOUND if "copies" in id]
-    assert ids == [
-        f"{name}-copies-1b-terse-all-2-270" for name in ("guess-helps", "beyond-the-guess", "bad-guess-hurts")
-    ]
+    assert ids == [f"{name}-copies-terse-all-2-270" for name in ("guess-helps", "beyond-the-guess", "bad-guess-hurts")]
     found = [_claim._FOUND[id].experiment(Lab(tmp_path / id, tmp_path / "runs")) for id in ids]
     assert [evidence.verdict for evidence in found] == [each.verdict for each in verdicts(on_disk)]
     assert len(found[0].tables[0].rows) == 9
