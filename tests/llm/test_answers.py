@@ -156,7 +156,9 @@ def test_mistakes_are_one_sentence(tmp_path, capsys, options, sentence):
 
     benchmark(tmp_path / "data")
     with pytest.raises(SystemExit) as stopped:
-        main(["llm", "sts", *[str(tmp_path / "data") if each == "DATA" else each for each in options]])
+        main(
+            ["llm", "sts", "--queries", "2", *[str(tmp_path / "data") if each == "DATA" else each for each in options]]
+        )
     assert stopped.value.code == 2
     said = capsys.readouterr().err
     assert sentence in said

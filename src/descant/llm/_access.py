@@ -6,6 +6,7 @@ from .. import _check
 
 APIS = ("auto", "completions", "chat")
 MOST_AT_A_TIME, LONGEST_TIMEOUT_S = 256, 86_400.0
+PORTS = range(1, 65_536)
 KEY = "OPENAI_API_KEY"
 
 
@@ -45,6 +46,6 @@ def clean_address(base_url: str) -> str:
             "kept with the answers (it is not shown here); expected http://127.0.0.1:8000/v1, say: the key goes into "
             f"the environment variable {KEY}, which is kept nowhere."
         )
-    if url.scheme not in ("http", "https") or not url.host or not 0 < (url.port or 1) < 65_536:
+    if url.scheme not in ("http", "https") or not url.host or not (url.port is None or url.port in PORTS):
         raise ValueError(f"base-url is {base_url!r}; expected an address such as http://127.0.0.1:8000/v1.")
     return base_url.rstrip("/")

@@ -2,7 +2,6 @@
 
 import base64
 import html
-import json
 import logging
 import re
 import string
@@ -20,6 +19,8 @@ LEAST_END = 2
 # More of what is said than this is dropped.
 LONGEST = 10_000
 LIBRARIES = ("httpx", *(f"httpcore.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")))
+BETWEEN = string.whitespace + "\\"
+DROPPED = dict.fromkeys(map(ord, BETWEEN))
 # Not `lower`, which makes some characters two.
 LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
@@ -33,7 +34,7 @@ class Redactor:
 
     def __init__(self, secret: str):
         self._secret = secret.translate(LOWER)
-        self._pieces = {piece for form in _forms(secret) for piece in _pieces(form.translate(LOWER))}
+        self._pieces = {piece for form in _forms(secret) for piece in _pieces(form.translate(LOWER | DROPPED))}
         self._lengths = sorted({len(piece) for piece in self._pieces})
 
     def __repr__(self) -> str:
@@ -55,10 +56,13 @@ class Redactor:
         return True
 
     def _found(self, text: str) -> Iterator[tuple[int, int]]:
+        # Line breaks, spaces and the backslashes of quoted text may stand anywhere in it.
+        places = [place for place, sign in enumerate(text) if sign not in BETWEEN]
+        squeezed = "".join(text[place] for place in places)
         for length in self._lengths:
-            for start in range(len(text) - length + 1):
-                if text[start : start + length] in self._pieces:
-                    yield start, start + length
+            for start in range(len(squeezed) - length + 1):
+                if squeezed[start : start + length] in self._pieces:
+                    yield places[start], places[start + length - 1] + 1
 
     def _masked(self, text: str) -> Iterator[tuple[int, int]]:
         for mask in MASK.finditer(text) if self._secret else ():
@@ -79,11 +83,11 @@ def redactor(secret: str) -> Redactor:
 
 
 def _forms(secret: str) -> Iterator[str]:
+    yield secret
+    if len(secret) < PIECE:
+        return  # a placeholder, whose other forms would be found in many words
     data = secret.encode()
-    if not data:
-        return
-    yield from (secret, quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1], html.escape(secret))
-    yield data.hex()
+    yield from (quote(secret, safe=""), quote_plus(secret), html.escape(secret), data.hex())
     # In base64 it reads in three ways, after what stands before it ("user:").
     for before, skip in ((0, 0), (1, 2), (2, 3)):
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
@@ -91,5 +95,5 @@ def _forms(secret: str) -> Iterator[str]:
 
 
 def _pieces(form: str) -> Iterator[str]:
-    for start in range(max(1, len(form) - PIECE + 1)):
+    for start in range(max(len(form) > 0, len(form) - PIECE + 1)):
         yield form[start : start + PIECE]
