@@ -16,6 +16,8 @@ from . import _check
 
 # Draws that are held at once: small enough for the caches, large enough to hide what a call costs.
 CHUNK = 4096
+# A standard error of a thirty-thousandth of the spread; more would take days, and memory for what is told of chunks.
+MOST_SAMPLES = 10**9
 
 
 def cores() -> int:
@@ -48,7 +50,7 @@ def mean_over_keys(
     chunks. Sums of squares are merged about each chunk's own mean (Chan's formula), because a plain sum of squares
     loses the spread of many nearly equal values.
     """
-    _check.size("samples", samples, least=2)
+    _check.size("samples", samples, least=2, most=MOST_SAMPLES)
     chunk = min(chunk, samples)
     chunks = -(-samples // chunk)
 

@@ -51,7 +51,7 @@ class StudentTPrior(AbstractPrior):
         """The prior with `mean` in every coordinate and the scale matrix scale^2 I."""
         _check.size("d", d)
         _check.finite("prior mean", mean)
-        _check.not_negative("prior scale", scale)
+        _check.scale("prior scale", scale)
         return cls(jnp.full(d, mean, dtype=float), scale**2 * jnp.eye(d), df)
 
     def check(self, d: int) -> None:
