@@ -8,8 +8,8 @@ from jax.core import Tracer
 # A covariance given as text or computed in float64 is off by rounding; a negative eigenvalue below this fraction of the
 # largest one is rounding, above it the matrix is not positive semi-definite.
 PSD_TOLERANCE = 1e-10
-# The square of a larger number overflows.
-LARGEST_SCALE = 1e154
+# The fourth power of a larger number, times some sizes, overflows.
+LARGEST = 1e70
 
 
 def concrete(value) -> np.ndarray | None:
@@ -54,11 +54,12 @@ def not_negative(name: str, value) -> None:
         raise ValueError(f"{name} is {array.tolist()}; expected no negative number.")
 
 
-def scale(name: str, value: float) -> None:
-    """Check a scale: finite, at least 0, and small enough that its square is a number."""
-    not_negative(name, value)
-    if value > LARGEST_SCALE:
-        raise ValueError(f"{name} is {value}; expected at most {LARGEST_SCALE:g}, whose square is still a number.")
+def magnitude(name: str, value) -> None:
+    """Check that every entry is finite, and so small that risks, in which its fourth power stands, are numbers."""
+    finite(name, value)
+    array = concrete(value)
+    if array is not None and np.any(np.abs(array) > LARGEST):
+        raise OverflowError(f"{name} is {array.tolist()}; expected at most {LARGEST:g}: beyond it risks overflow.")
 
 
 def positive(name: str, value) -> None:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from typing import Any
 
 import equinox as eqx
@@ -18,6 +19,8 @@ from . import _check
 CHUNK = 4096
 # A standard error of a thirty-thousandth of the spread; more would take days, and memory for what is told of chunks.
 MOST_SAMPLES = 10**9
+# Who is told what share of the draws is done, where many are drawn; nobody by default.
+watching: ContextVar[Callable[[float], Any]] = ContextVar("watching", default=lambda share: None)
 
 
 def cores() -> int:
@@ -59,9 +62,11 @@ def mean_over_keys(
         return np.asarray(mean), np.asarray(squares)
 
     # The first chunk compiles. The others run side by side: XLA keeps one core busy with work of this size.
-    results = [run(0)]
+    results, told = [run(0)], watching.get()
     with ThreadPoolExecutor(cores()) as pool:
-        results += pool.map(run, range(1, chunks))
+        for result in pool.map(run, range(1, chunks)):
+            results.append(result)
+            told(len(results) / chunks)
     means, squares = (np.array(part) for part in zip(*results, strict=True))
     total = chunks * chunk
     mean = np.asarray(means.mean(axis=0))

@@ -6,6 +6,8 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ._values import check_folder
+
 if TYPE_CHECKING:
     from ..crosscheck import RiskRow
 
@@ -31,10 +33,14 @@ def crosscheck(*, out: Path = Path("results/crosscheck"), samples: int = 120_000
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from .. import _check
     from .._disk import write_whole
+    from .._sampling import MOST_SAMPLES
     from ..crosscheck import four_tasks, heads_figure, largest_z, measure_all
     from ..figures.static import png
 
+    _check.size("--samples", samples, least=2, most=MOST_SAMPLES)
+    check_folder("--out", out)
     console = Console()
     rows: list[RiskRow] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

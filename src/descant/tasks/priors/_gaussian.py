@@ -37,8 +37,9 @@ class GaussianPrior(AbstractPrior):
     def isotropic(cls, d: int, mean: float = 0.0, scale: float = 1.0) -> "GaussianPrior":
         """The prior with `mean` in every coordinate and the covariance scale^2 I."""
         _check.size("d", d)
-        _check.finite("prior mean", mean)
-        _check.scale("prior scale", scale)
+        _check.magnitude("prior mean", mean)
+        _check.not_negative("prior scale", scale)
+        _check.magnitude("prior scale", scale)
         _memory.need(f"a covariance in d = {d} dimensions", 4 * d * d, "d")
         return cls(jnp.full(d, mean, dtype=float), scale**2 * jnp.eye(d))
 

@@ -38,8 +38,9 @@ class PoolPrior(AbstractPrior):
         """K tasks drawn once from N(mean, scale^2 I)."""
         _check.size("d", d)
         _check.size("K", K)
-        _check.finite("prior mean", mean)
-        _check.scale("prior scale", scale)
+        _check.magnitude("prior mean", mean)
+        _check.not_negative("prior scale", scale)
+        _check.magnitude("prior scale", scale)
         # The posterior sees each task as a Gaussian without width.
         _memory.need(f"a pool of {K} tasks in d = {d} dimensions", K * d * (d + 4), "the pool, or d")
         return cls(mean + scale * normals(key, K * d, float).reshape(K, d))
