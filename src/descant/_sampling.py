@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import ContextVar
 from typing import Any
 
 import equinox as eqx
@@ -14,13 +13,12 @@ from jaxtyping import Array, PRNGKeyArray
 from numpy.typing import ArrayLike
 
 from . import _check
+from ._watching import watching
 
 # Draws that are held at once: small enough for the caches, large enough to hide what a call costs.
 CHUNK = 4096
 # A standard error of a thirty-thousandth of the spread; more would take days, and memory for what is told of chunks.
 MOST_SAMPLES = 10**9
-# Who is told what share of the draws is done, where many are drawn; nobody by default.
-watching: ContextVar[Callable[[float], Any]] = ContextVar("watching", default=lambda share: None)
 
 
 def cores() -> int:

@@ -31,6 +31,8 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
 def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
     """One array, its header checked against what the file holds."""
     name = info.filename
+    if info.comment:
+        raise ValueError(f"{name} has a comment, which may once have been the next array")
     with file.open(info) as member:
         version = npy.read_magic(member)
         if version not in HEADERS:
@@ -38,6 +40,8 @@ def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
         shape, fortran, dtype = HEADERS[version](member)
         if dtype.hasobject:
             raise ValueError(f"{name} holds Python objects; expected numbers")
+        if any(size < 0 for size in shape):
+            raise ValueError(f"{name} claims the shape {shape}")
         claimed = math.prod(shape) * dtype.itemsize
         _memory.need(name, 2 * claimed, "it", bytes_each=1)
         # Unpacked in pieces: what the directory of the file says of its size may be wrong, too.

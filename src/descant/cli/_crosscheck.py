@@ -36,6 +36,7 @@ def crosscheck(*, out: Path = Path("results/crosscheck"), samples: int = 120_000
     from .. import _check
     from .._disk import write_whole
     from .._sampling import MOST_SAMPLES
+    from .._watching import watching
     from ..crosscheck import four_tasks, heads_figure, largest_z, measure_all
     from ..figures.static import png
 
@@ -48,6 +49,7 @@ def crosscheck(*, out: Path = Path("results/crosscheck"), samples: int = 120_000
         bar = progress.add_task("figure", total=len(four_tasks()) + 1)
         write_whole(out / "heads.png", png(heads_figure()))
         progress.update(bar, advance=1, description="risks on four tasks")
+        watching.set(lambda share: progress.update(bar, description=f"risks on four tasks: {share:.0%} of a draw"))
         for finished in measure_all(out / "rows", samples, seed):
             rows += finished
             progress.update(bar, advance=1)

@@ -22,6 +22,7 @@ from contextlib import suppress
 from cyclopts import CycloptsError
 
 from .._signals import Terminated, terminate_politely
+from ._watch import shown
 
 DEBUG = "DESCANT_DEBUG"
 FAILED, MISTAKEN, INTERRUPTED, UNREAD, TERMINATED = 1, 2, 130, 141, 143
@@ -34,7 +35,7 @@ def status_of(command: Callable[[], int]) -> int:
     """Run a command to its end, whatever that is."""
     debugged = os.environ.get(DEBUG, "") not in ("", "0")
     try:
-        with terminate_politely(), warnings.catch_warnings():
+        with terminate_politely(), shown(), warnings.catch_warnings():
             if not debugged:
                 # Overflows and their like: results are looked at, and what is wrong with them is said in a sentence.
                 warnings.simplefilter("ignore")
