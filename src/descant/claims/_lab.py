@@ -13,6 +13,7 @@ from jaxtyping import PRNGKeyArray
 from .. import _kept
 from ..runs import Run, Store
 
+PARTS = "parts"
 BUDGETS = ("quick", "full")
 WAIT_S = 1.0
 T = TypeVar("T")
@@ -53,7 +54,7 @@ class Lab:
         Always as it is read from disk, so that a first run and a continued one go on with the same values.
         """
         began = time.monotonic()
-        path = self.folder / "parts" / f"{name}.json"
+        path = self.folder / PARTS / f"{name}.json"
         if path.exists():
             self.found.append(_kept.read(path)["seconds"])
         part = _kept.kept(path, lambda: {"value": compute(), "seconds": time.monotonic() - began})

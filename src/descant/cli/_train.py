@@ -64,7 +64,8 @@ def train(
     out
         Folder of the run; a folder named by the run's key under runs/ (or DESCANT_RUNS) if left out.
     resume
-        Go on where an interrupted run stopped, or find the finished one; --no-resume deletes it and starts anew.
+        Go on where an interrupted run stopped, or find the finished one; --no-resume deletes its files, and no others,
+        and starts anew.
     json
         Print the result as one JSON object.
     """
@@ -104,7 +105,7 @@ def train(
     trainer = make_trainer(members, built, choice, key=jax.random.fold_in(key, 1), **given)
     store = Store(code=_code(config))
     if not resume:
-        _forget(store, config.to_json(), out)
+        _restart(store, config.to_json(), out)
     run = store.open(config.to_json(), out)
     if run.finished:
         _say(json, f"found the finished run {run.folder}")
@@ -130,13 +131,13 @@ def _code(config: TrainConfig) -> str | None:
     return hashlib.sha256(b"\0".join([ours.encode(), *sources])).hexdigest()[: len(ours)]
 
 
-def _forget(store: "Store", config: dict[str, Any], out: Path | None) -> None:
-    """Delete what there is of the run, finished or not."""
+def _restart(store: "Store", config: dict[str, Any], out: Path | None) -> None:
+    """Delete what there is of this very run, finished or not; another one in its folder is not touched."""
     from ..runs import Run
 
     known = store.find(config) if out is None else (Run(out) if (out / "config.json").exists() else None)
-    if known is not None:
-        store.delete(known)
+    if known is not None and known.key == store.key(config):
+        known.restart()
 
 
 def _train(

@@ -49,12 +49,3 @@ def _finite(name: str, text: str) -> None:
         raise ValueError(f"{name} is {text!r}; expected a number, such as 0.5.") from None
     if not math.isfinite(value):
         raise ValueError(f"{name} is {text}; expected a finite number.")
-
-
-def check_folder(name: str, path: Path) -> None:
-    """Refuse a folder that can't be made because a file stands there, or on the way to it."""
-    for each in (path, *path.parents):
-        if each.exists():
-            if not each.is_dir():
-                raise ValueError(f"{name} is {str(path)!r}, but {str(each)!r} is a file; expected a folder.")
-            return

@@ -1,7 +1,5 @@
 """The result: a network of extended linear self-attention with names, to run, to look into, to keep and to train on."""
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .._disk import write_whole
+from .._sealed import digest, unsealed
 from ..attention import ELSA, load as load_model, to_bytes
 from ._description import Description, Rectangle
 from ._network import flat_blocks
@@ -154,23 +153,23 @@ class CompiledProgram(eqx.Module):
         """Write weights (safetensors) and description (JSON) into a folder; the description last, with their digest."""
         folder, weights = Path(folder), to_bytes(self.network)
         write_whole(folder / WEIGHTS, weights)
-        write_whole(folder / PROGRAM, self.description.as_json(hashlib.sha256(weights).hexdigest()))
+        write_whole(folder / PROGRAM, self.description.as_json(digest(weights)))
 
 
 def load(folder: str | Path) -> CompiledProgram:
     """Read a program that was saved; anything unexpected is a `ValueError` that says what and where."""
     folder = Path(folder)
     try:
-        text, weights = (folder / PROGRAM).read_text(), (folder / WEIGHTS).read_bytes()
+        text, weights = (folder / PROGRAM).read_bytes(), (folder / WEIGHTS).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         raise ValueError(
             f"{folder} holds no compiled program; `descant compile ... --out {folder}` makes one."
         ) from None
     try:
-        description, digest = Description.from_json(json.loads(text))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{folder / PROGRAM}: {error}") from None
-    if hashlib.sha256(weights).hexdigest() != digest:
+        description, expected = Description.from_json(unsealed(text))
+    except ValueError as error:
+        raise ValueError(f"{folder / PROGRAM} can't be read: {error}; compile it again.") from None
+    if digest(weights) != expected:
         raise ValueError(f"{folder / WEIGHTS} is not the file that {PROGRAM} was written for; compile it again.")
     network = load_model(folder / WEIGHTS)
     if not isinstance(network, ELSA):

@@ -4,7 +4,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, get_args, get_origin
 
-from .. import _plain
+from .._sealed import sealed
 
 FORMAT = "descant-program-1"
 
@@ -56,7 +56,7 @@ class Description:
 
     def as_json(self, digest: str) -> str:
         """For disk, with the digest of the weights it belongs to."""
-        return _plain.page("program", {"format": FORMAT, "weights": digest, **dataclasses.asdict(self)})
+        return sealed("program", {"format": FORMAT, "weights": digest, **dataclasses.asdict(self)})
 
     @classmethod
     def from_json(cls, value: Any) -> "tuple[Description, str]":

@@ -34,7 +34,10 @@ def drive(
             raise ValueError(f"the run {run.name} is finished; read its result, or delete it to do it again.")
         for tracker in trackers:
             tracker.start(run.name, run.config)
-        keeper = _Keeper(run, run.checkpoint() or trainer.init(), trackers)
+        begun = run.checkpoint()
+        if begun is not None:
+            run.metrics()  # damaged rows are found now, not when all is done
+        keeper = _Keeper(run, begun or trainer.init(), trackers)
 
         def each(state: State, rows: list[dict[str, Any]]) -> None:
             keeper.hold(state, rows)
