@@ -23,6 +23,8 @@ from ._kind import kind_of, random_start
 
 # Random starts beside those that are known to be good.
 RANDOM_STARTS = 6
+# Each takes a moment to draw and a while to follow.
+MOST_STARTS = 10_000
 
 
 @dataclass(frozen=True)

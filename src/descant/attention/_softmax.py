@@ -17,6 +17,8 @@ from ._kind import Kind
 MLPS = ("none", "relu", "gelu")
 # Width of the residual stream of transformers that are made by name.
 WIDTH = 64
+# The compiler sees every block of its own: a hundred take minutes.
+MOST_LAYERS = 100
 _ACTIVATIONS = {"relu": jax.nn.relu, "gelu": jax.nn.gelu}
 
 
@@ -134,6 +136,7 @@ def _make(
     causal: bool = False,
     key: PRNGKeyArray,
 ) -> SoftmaxTransformer:
+    _check.size("layers", layers, most=MOST_LAYERS)
     return SoftmaxTransformer(task.d, WIDTH, layers, heads, key=key, mlp=mlp, causal=causal)
 
 

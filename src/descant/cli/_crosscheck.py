@@ -41,11 +41,15 @@ def crosscheck(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from .. import _check
     from .._disk import write_whole
     from .._output import reserve
+    from .._sampling import MOST_SAMPLES
+    from .._watching import watching
     from ..crosscheck import four_tasks, heads_figure, largest_z, measure_all
     from ..figures.static import png
 
+    _check.size("--samples", samples, least=2, most=MOST_SAMPLES)
     reserve(out, ("risks.csv", "heads.png", "rows"), force=force)
     console = Console()
     rows: list[RiskRow] = []
@@ -54,6 +58,7 @@ def crosscheck(
         bar = progress.add_task("figure", total=len(four_tasks()) + 1)
         write_whole(out / "heads.png", png(heads_figure()))
         progress.update(bar, advance=1, description="risks on four tasks")
+        watching.set(lambda share: progress.update(bar, description=f"risks on four tasks: {share:.0%} of a draw"))
         for finished in measure_all(out / "rows", samples, seed):
             rows += finished
             progress.update(bar, advance=1)

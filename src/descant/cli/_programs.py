@@ -1,5 +1,6 @@
 """`descant compile`, `descant run`, `descant programs`: matrix programs as attention networks."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -74,16 +75,25 @@ def run_command(folder: Path, /, *, inputs: Path, out: Path, json: Json = False,
     force
         Write over OUT, whatever it is.
     """
+    import numpy as np
+
     from .._output import new_file
     from .._plain import line
     from ..programs import load
+    from ._arrays import read_arrays
 
     new_file(out, force=force)
     compiled = load(folder)
-    arrays = _read_arrays(inputs)
-    results = compiled.run(arrays)
+    arrays = read_arrays(inputs)
+    results, magnitudes = compiled.run(arrays), compiled.magnitudes(arrays)
+    largest = max(magnitudes, key=lambda size: (math.isnan(size), size))
+    if not math.isfinite(largest) or not all(np.all(np.isfinite(value)) for value in results.values()):
+        blocks = next((index for index, size in enumerate(magnitudes) if not math.isfinite(size)), len(magnitudes) - 1)
+        raise OverflowError(
+            f"{compiled.description.program} overflows on these inputs: entries of H are no finite numbers after "
+            f"block {blocks} of {len(magnitudes) - 1}; nothing was written: try inputs of smaller numbers."
+        )
     _write_arrays(out, results)
-    largest = max(compiled.magnitudes(arrays))
     if json:
         shapes = {name: list(value.shape) for name, value in results.items()}
         print(line("result", {"out": str(out), "results": shapes, "largest": largest}))
@@ -181,20 +191,6 @@ def _print_sizes(compiled: "CompiledProgram") -> None:
         f"{sizes.blocks} blocks with {sizes.heads} heads are run, {sizes.distinct_blocks} of the blocks are different"
     )
     print(f"{sizes.parameters} parameters, {sizes.nonzeros} of them not zero")
-
-
-def _read_arrays(path: Path) -> dict:
-    import numpy as np
-
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            if not hasattr(file, "files"):
-                raise ValueError("it holds one array without a name")
-            return {name: file[name] for name in file.files}
-    except FileNotFoundError:
-        raise ValueError(f"{path} does not exist; expected arrays by name, as numpy.savez writes them.") from None
-    except (ValueError, OSError, EOFError, AttributeError) as error:
-        raise ValueError(f"{path} can't be read as arrays by name (.npz): {error}.") from None
 
 
 def _write_arrays(path: Path, arrays: dict) -> None:

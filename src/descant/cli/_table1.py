@@ -60,9 +60,9 @@ def table1(
     from ..claims.linear_transformer import FULL_LAWS, LAWS, PRINTED_LAWS, table_1
 
     if noise is not None and noise not in PRINTED_LAWS:
-        raise ValueError(f"noise is {noise!r}; expected one of: {' or '.join(PRINTED_LAWS)}.")
+        raise ValueError(f"--noise is {noise!r}; expected one of: {' or '.join(PRINTED_LAWS)}.")
     if layers is not None and not 1 <= layers <= MOST_LAYERS:
-        raise ValueError(f"layers is {layers}; expected 1 to {MOST_LAYERS}, which the paper's table has.")
+        raise ValueError(f"--layers is {layers}; expected 1 to {MOST_LAYERS}, which the paper's table has.")
     laws = LAWS if noise is None else (noise,)
     full_laws = () if quick else FULL_LAWS if noise is None else laws
     reserve(out, ("table1",), force=force)

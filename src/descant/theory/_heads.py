@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
-from .. import _check
+from .. import _check, _memory
 from .._unknown import Unknown
 from ._forms import AbstractForm, GaussianForm, MomentForm, subspace_basis
 from ._gram_moments import GramMoments
@@ -144,6 +144,8 @@ def best_heads(
     4.5566
     """
     _check.size("heads", heads)
+    size = problem.d * (problem.d + 1)
+    _memory.need(f"the search for the best heads in d = {problem.d} dimensions", 6 * size * size, "d")
     # On matrices this small a second thread of BLAS only waits: for itself, or for the other process on the core.
     with threadpool_limits(1, user_api="blas"):
         if isinstance(problem, Problem):

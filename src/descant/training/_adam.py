@@ -10,7 +10,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, PRNGKeyArray
 
-from .. import _check
+from .. import _check, _memory
 from .._predictor import AbstractPredictor
 from .._trainer import State
 from ..tasks import AbstractTask
@@ -71,6 +71,15 @@ class AdamTrainer:
             batch,
             schedule,
             float(clip),
+        )
+        size = sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(members[0], eqx.is_inexact_array)))
+        context = laws[0].d * (laws[0].d + laws[0].n)
+        # Weights, their slopes, two memories of Adam's; contexts, and what the way back needs of each.
+        _memory.need(
+            f"{len(members)} members with a batch of {batch} contexts of d = {laws[0].d} and n = {laws[0].n}",
+            len(members) * (4 * size + 4 * batch * context),
+            "batch, seeds, n or d",
+            bytes_each=np.dtype(dtype).itemsize,
         )
         self.chunk, self._key = chunk, key
         self._templates = members

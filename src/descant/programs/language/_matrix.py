@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import _memory
 from ._errors import ProgramError
 from ._instructions import Constant, Shape
 from ._trace import Trace, active
@@ -199,7 +200,9 @@ def constant(rows: Any) -> Matrix:
 
 def eye(n: Any) -> Matrix:
     """The identity of n rows."""
-    return constant(np.eye(_size("eye", n)))
+    rows = _size("eye", n)
+    _memory.need(f"an identity of {rows} rows", 4 * rows * rows, "it")
+    return constant(np.eye(rows))
 
 
 def zeros(n: Any, d: Any) -> Matrix:

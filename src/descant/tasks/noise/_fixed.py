@@ -19,6 +19,7 @@ class FixedNoise(AbstractNoise):
     def __check_init__(self):
         _check.shape("noise.sigma", self.sigma, (), "a fixed noise level is one number")
         _check.not_negative("noise.sigma", self.sigma)
+        _check.magnitude("noise.sigma", self.sigma)
 
     def sample(self, *, key: PRNGKeyArray) -> Float[Array, ""]:
         """The level."""

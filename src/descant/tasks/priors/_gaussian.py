@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ... import _check
+from ... import _check, _memory
 from ..._linalg import psd_root
 from ..._random import normals
 from .._law import (
@@ -37,8 +37,10 @@ class GaussianPrior(AbstractPrior):
     def isotropic(cls, d: int, mean: float = 0.0, scale: float = 1.0) -> "GaussianPrior":
         """The prior with `mean` in every coordinate and the covariance scale^2 I."""
         _check.size("d", d)
-        _check.finite("prior mean", mean)
+        _check.magnitude("prior mean", mean)
         _check.not_negative("prior scale", scale)
+        _check.magnitude("prior scale", scale)
+        _memory.need(f"a covariance in d = {d} dimensions", 4 * d * d, "d")
         return cls(jnp.full(d, mean, dtype=float), scale**2 * jnp.eye(d))
 
     @classmethod

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ... import _check
+from ... import _check, _memory
 from ..._random import normals
 from .._law import AbstractPrior, GaussianMixture, VectorMoments, discrete_moments
 from .._quantiles import chosen
@@ -38,8 +38,11 @@ class PoolPrior(AbstractPrior):
         """K tasks drawn once from N(mean, scale^2 I)."""
         _check.size("d", d)
         _check.size("K", K)
-        _check.finite("prior mean", mean)
+        _check.magnitude("prior mean", mean)
         _check.not_negative("prior scale", scale)
+        _check.magnitude("prior scale", scale)
+        # The posterior sees each task as a Gaussian without width.
+        _memory.need(f"a pool of {K} tasks in d = {d} dimensions", K * d * (d + 4), "the pool, or d")
         return cls(mean + scale * normals(key, K * d, float).reshape(K, d))
 
     def check(self, d: int) -> None:

@@ -50,8 +50,9 @@ class StudentTPrior(AbstractPrior):
     def isotropic(cls, d: int, df: float, mean: float = 0.0, scale: float = 1.0) -> "StudentTPrior":
         """The prior with `mean` in every coordinate and the scale matrix scale^2 I."""
         _check.size("d", d)
-        _check.finite("prior mean", mean)
+        _check.magnitude("prior mean", mean)
         _check.not_negative("prior scale", scale)
+        _check.magnitude("prior scale", scale)
         return cls(jnp.full(d, mean, dtype=float), scale**2 * jnp.eye(d), df)
 
     def check(self, d: int) -> None:
