@@ -20,6 +20,10 @@ def tuned_ridge(task: AbstractTask, *, key: PRNGKeyArray | None = None, pool: in
     as the risk; for other tasks the two minimisers may differ.
 
     Everything but the noise variance is computed once, so that a trial of (scale, ceiling) costs one product.
+
+    **Arguments:** `pool` contexts are drawn with `key` (key 0 if left out); they must have n > d.
+
+    **Returns:** a `TunedRidge`. `RuntimeError` if the search for its constants doesn't end.
     """
     check_residuals(task.n, task.d)
     key = jax.random.key(0) if key is None else key
