@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from operator import matmul
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +15,7 @@ from .._unknown import Unknown
 from ..tasks import Moments
 
 # Of matrices and vectors, or of their coordinates in an eigenbasis; in NumPy or JAX.
-Numbers = Float[Array | np.ndarray, "..."]
+Arrays = TypeVar("Arrays", Array, np.ndarray)
 
 
 def negative_gradient(moments: Moments, w: Float[Array, " d"]) -> Float[Array, " d"]:
@@ -136,8 +136,14 @@ class GDBeta(AbstractLinearPredictor):
 
 
 def gd_plus_plus_layer(
-    w: Numbers, m: Numbers, step, contraction, xx: Numbers, xy: Numbers | float, times: Callable[..., Any]
-) -> tuple[Any, Any]:
+    w: Float[Arrays, "*m d"],
+    m: Float[Arrays, "*M d"],
+    step,
+    contraction,
+    xx: Float[Arrays, "*M d"],
+    xy: Float[Arrays, "*m d"] | float,
+    times: Callable[..., Any],
+) -> tuple[Float[Arrays, "*m d"], Float[Arrays, "*M d"]]:
     """One layer of GD++: w <- w + step M^2 (X^T y - X^T X w), M <- M - contraction M X^T X M^2.
 
     M is a polynomial in X^T X, so the X_l^T X_l of the layer's own inputs M x_i is M X^T X M. `times` is the product of

@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Float, PRNGKeyArray
 from scipy.optimize import minimize
 
 from ..tasks import AbstractTask, Spectrum
@@ -51,7 +51,7 @@ def tuned_ridge(task: AbstractTask, *, key: PRNGKeyArray | None = None, pool: in
     if top == 0.0:
         return TunedRidge(prior, 1.0, 0.0)
 
-    def objective(log_parameters: np.ndarray) -> float:
+    def objective(log_parameters: Float[np.ndarray, " 2"]) -> float:
         scale, ceiling = np.exp(log_parameters)
         return float(adjusted(scale, ceiling))
 
