@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from descant.cli import main
-from tests.support.invocations import Sandbox, bad_invocations, commands
+from tests.support.invocations import Bad, Sandbox, bad_invocations, commands
 
 # A hang, not a speed: the whole table takes half a minute.
 LIMIT_S = 20
@@ -50,12 +50,12 @@ def inside(box, monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "80")
 
 
-def verdict(arguments: list[str], box: Sandbox, capsys, status: int = 2) -> str | None:
+def verdict(bad: Bad, box: Sandbox, capsys, status: int = 2) -> str | None:
     """What is wrong with the answer to an invocation; None if nothing is."""
     before = box.contents()
     try:
         with alarm(LIMIT_S):
-            main(arguments)
+            main(bad.arguments)
     except SystemExit as stop:
         code = stop.code
     except BaseException as error:
@@ -67,6 +67,8 @@ def verdict(arguments: list[str], box: Sandbox, capsys, status: int = 2) -> str 
         return f"status {code}: {err[-300:]}"
     if not err.startswith("descant: ") or err.count("\n") != 1 or "Traceback" in err:
         return f"not one sentence: {err[-300:]}"
+    if not any(name in err for name in bad.names):
+        return f"none of {bad.names} is named: {err[-300:]}"
     for word in INTERNAL:
         if word in err:
             return f"the internal word {word!r}: {err[-300:]}"
@@ -84,10 +86,10 @@ INTERNAL = ("internal error", "random_starts", "refine_steps", "query_masked", "
 @pytest.mark.parametrize("name", COMMANDS)
 def test_bad_invocations_are_one_sentence(name, box, capsys):
     wrong = {}
-    for arguments in bad_invocations(name, COMMANDS[name], box):
-        reason = verdict(arguments, box, capsys)
+    for bad in bad_invocations(name, COMMANDS[name], box):
+        reason = verdict(bad, box, capsys)
         if reason is not None:
-            wrong[" ".join(map(repr, arguments))[:300]] = reason
+            wrong[" ".join(map(repr, bad.arguments))[:300]] = reason
     assert not wrong, f"{len(wrong)}:\n" + "\n".join(f"{arguments}\n    {reason}" for arguments, reason in wrong.items())
 
 

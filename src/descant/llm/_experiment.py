@@ -20,6 +20,8 @@ from ._similarity import Cosines, Line, fit_rows, jaccard
 from ._templates import Template, find_template
 
 WHERE = ("query", "all")
+# Draws of demonstrations for each query: as many as anybody has patience to ask for.
+MOST_SEEDS = 10_000
 Progress = Callable[[str, int, int], None]
 Encoder = Callable[[], tuple[str, Callable[[list[str]], np.ndarray]]]
 
@@ -44,7 +46,7 @@ class Setting:
         _check.one_of("where", self.where, WHERE)
         _check.size("shots", self.shots, 0)
         _check.size("queries", self.queries)
-        _check.size("seeds", self.seeds)
+        _check.size("seeds", self.seeds, most=MOST_SEEDS)
 
     @property
     def wording(self) -> str:
