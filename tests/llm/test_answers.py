@@ -116,9 +116,7 @@ def test_models_with_answers_join_the_claims_and_others_are_left_out(on_disk, tm
     _claim._FOUND.clear()
     importlib.reload(language_models)
     ids = [id for id in _claim._FOUND if "copies" in id]
-    assert ids == [
-        f"{name}-copies-1b-terse-all-2-270" for name in ("guess-helps", "beyond-the-guess", "bad-guess-hurts")
-    ]
+    assert ids == [f"{name}-copies-terse-all-2-270" for name in ("guess-helps", "beyond-the-guess", "bad-guess-hurts")]
     found = [_claim._FOUND[id].experiment(Lab(tmp_path / id, tmp_path / "runs")) for id in ids]
     assert [evidence.verdict for evidence in found] == [each.verdict for each in verdicts(on_disk)]
     assert len(found[0].tables[0].rows) == 9
@@ -150,7 +148,9 @@ def test_mistakes_are_one_sentence(tmp_path, capsys, options, sentence):
 
     benchmark(tmp_path / "data")
     with pytest.raises(SystemExit) as stopped:
-        main(["llm", "sts", *[str(tmp_path / "data") if each == "DATA" else each for each in options]])
+        main(
+            ["llm", "sts", "--queries", "2", *[str(tmp_path / "data") if each == "DATA" else each for each in options]]
+        )
     assert stopped.value.code == 2
     said = capsys.readouterr().err
     assert sentence in said

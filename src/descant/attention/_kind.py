@@ -28,8 +28,8 @@ NEUTRAL = {"layers": 1, "heads": 1, "tied": False, "query_masked": True, "causal
 class Prepared(NamedTuple):
     """Contexts in a form in which a kind of model is cheaper than on their moments.
 
-    `prepare(moments)` takes the moments of many contexts at once,
-    `weights(model, context)` one of the prepared contexts.
+    `prepare(moments)` takes the moments of many contexts at once, with a leading axis;
+    `weights(model, context)` one of the prepared contexts, and gives the weight vector (d,).
     """
 
     prepare: Callable[[Any], Any]
@@ -103,7 +103,7 @@ class Kind:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options of `make`, with their defaults."""
+        """The options of `make`, with their defaults; `inspect.Parameter.empty` for one that has none."""
         parameters = inspect.signature(self.make).parameters.values()
         return {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY and each.name != "key"}
 
@@ -134,12 +134,21 @@ class Kind:
 
 
 def kind_of(model: Any) -> Kind:
-    """The record of a model."""
+    """The record of a model: the `Kind` that stands beside its class, or one of defaults.
+
+    >>> import jax
+    >>> from descant import attention as at
+    >>> kind_of(at.LSA.random(3, key=jax.random.key(0))).name
+    'lsa'
+    """
     return Kind.of(type(model))
 
 
 def random_start(model: AbstractPredictor, task: AbstractTask, key: PRNGKeyArray) -> Any:
-    """Other random weights for the same kind of model, of the size that the task's contexts call for."""
+    """Other random weights for the same kind of model, of the size that the task's contexts call for.
+
+    **Arguments:** `model` gives the kind and the shapes; its own weights are looked at for their size, if at all.
+    """
     return kind_of(model).restart(model, task, key)
 
 

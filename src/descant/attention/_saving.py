@@ -89,7 +89,10 @@ def save(model: eqx.Module, path: str | Path, kinds: Named | Iterable[Named] = (
 
 
 def to_bytes(model: eqx.Module, kinds: Named | Iterable[Named] = ()) -> bytes:
-    """What `save` writes; read back once, so that nothing is written that would load as another model."""
+    """What `save` writes; read back once, so that nothing is written that would load as another model.
+
+    **Arguments:** those of `save`, without the path. Equal models give equal bytes.
+    """
     tensors: dict[str, np.ndarray] = {}
     own = [kind_of(model)] if isinstance(model, AbstractPredictor) else []
     table = Table([*own, *named(kinds)])
@@ -120,6 +123,8 @@ def load(path: str | Path, kinds: Named | Iterable[Named] = ()) -> Any:
     **Arguments:** `kinds` are records, classes or `module:name`, one or many, of your own models that the file may
     hold. Those of installed packages (entry points in the group `descant.kinds`) and of the environment variable
     DESCANT_KINDS are known too. A file never says what code to run.
+
+    **Returns:** the model, equal to what was saved; `save` has an example.
     """
     path, table = Path(path), Table(named(kinds))
     try:

@@ -66,6 +66,8 @@ class SoftmaxTransformer(AbstractPredictor):
     `causal` lets a token attend to itself and earlier ones only (the query is last, and sees all); `positions` adds a
     learnt vector per position, for contexts of up to that many examples (0: none, and the order of the context doesn't
     matter unless causal).
+
+    `guess` is what stands in the label slot of the query, 0 if left out; `dtype` that of all weights.
     """
 
     embed: eqx.nn.Linear

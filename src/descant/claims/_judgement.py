@@ -13,6 +13,7 @@ from typing import Any
 from .. import _kept
 from .._checks import Check, Verdict
 from .._code import code_digest
+from .._names import file_name
 from .._sealed import read_page, write_page
 from ..figures import Axis, Baseline, Figure, HeatMap, Panel, Series
 from ..runs import environment
@@ -35,6 +36,9 @@ class Judgement:
     evidence: Evidence | None
     failure: str
     environment: dict[str, Any]
+
+    def __post_init__(self):
+        file_name("id of a judgement", self.id)  # it may come from a file, and names those of its figures
 
     @property
     def verdict(self) -> Verdict:

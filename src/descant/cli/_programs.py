@@ -195,11 +195,17 @@ def _print_sizes(compiled: "CompiledProgram") -> None:
 
 def _write_arrays(path: Path, arrays: dict) -> None:
     import io
+    import zipfile
 
     import numpy as np
 
     from .._disk import write_whole
+    from .._names import file_name
 
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    write_whole(path, file.getvalue())
+    content = io.BytesIO()
+    # What numpy.savez writes; but that takes an array called `file` or `allow_pickle` for an argument of its own.
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, value in arrays.items():
+            with archive.open(f"{file_name('output', name)}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asarray(value), allow_pickle=False)
+    write_whole(path, content.getvalue())

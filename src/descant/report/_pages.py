@@ -1,7 +1,6 @@
 """The pages: what the templates are given, and the text they make of it."""
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,6 +10,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from .._names import slug
 from ..claims import BUDGETS, PAPERS, Check, Claim, Judgement, Paper, Table
 from ..figures import Figure, bare, drawing
 from ._tables import figure_rows
@@ -102,7 +102,8 @@ def by_stem(items: Sequence[Any]) -> dict[str, Any]:
     """By names that are safe in files and addresses, each once."""
     found: dict[str, Any] = {}
     for item in items:
-        stem = re.sub(r"[^A-Za-z0-9]+", "-", item.name).strip("-") or "unnamed"
+        # A dot would begin a suffix.
+        stem = slug(item.name.replace(".", "-"))
         name, count = stem, 1
         while name in found:
             count += 1

@@ -157,7 +157,11 @@ class LinearRegression(AbstractTask):
         return self.inputs.second_moment(self.d).astype(self.dtype)
 
     def posterior(self, moments: Moments, sigma: Float[Array, ""] | None = None) -> Posterior:
-        """The posterior of w given a context; with `sigma`, given the prompt's noise level too."""
+        """The posterior of w given a context; with `sigma`, given the prompt's noise level too.
+
+        `Unknown` if the prior is no mixture of Gaussians, the noise law can't be integrated over, or label noise isn't
+        Gaussian.
+        """
         _check.shape("moments.gram", moments.gram, (self.d + 1, self.d + 1), f"d = {self.d}")
         if not self.labels.gaussian:
             raise Unknown(f"with {type(self.labels).__name__} the posterior takes more of a context than its moments")

@@ -12,6 +12,7 @@ from typing import Any
 
 import jax
 
+from ..._names import slug
 from ..._sealed import read_page, sealed
 from ...attention import AbstractDiagonal, Axial, Diag, FreeDiag, Full, load, to_bytes
 from ...runs import Run, drive
@@ -124,7 +125,7 @@ def _train(lab: Lab, run: Run, law: str, kind: str, depth: int, before: dict[str
         level_samples=lab.pick(*LEVEL_SAMPLES),
         seed=lab.seed + 1,
     )
-    beside = {f"{name.replace(' ', '-')}{LEVEL}": to_bytes(model) for name, model in found.items()}
+    beside = {f"{slug(name)}{LEVEL}": to_bytes(model) for name, model in found.items()}
     beside[MEASURED] = sealed("measured", measured.plain()).encode()
     last = list(found)[-1]
     value, error = measured.mean(last)

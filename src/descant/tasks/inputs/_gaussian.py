@@ -11,7 +11,12 @@ from .._law import AbstractInputs, VectorMoments, elliptical_fourth, symmetric_m
 
 
 class GaussianInputs(AbstractInputs):
-    """x ~ N(0, cov); cov may be rank deficient."""
+    """x ~ N(0, cov); cov (d, d) may be rank deficient.
+
+    >>> GaussianInputs.conditioned(2, condition=3.0).cov
+    Array([[1.5, 0. ],
+           [0. , 0.5]], dtype=float64)
+    """
 
     cov: Float[Array, "d d"]
 

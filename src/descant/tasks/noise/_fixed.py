@@ -9,7 +9,11 @@ from ._abstract import AbstractNoise, LogLikelihood, NoiseNodes, one_level
 
 
 class FixedNoise(AbstractNoise):
-    """The same noise level in every prompt."""
+    """The same noise level in every prompt; 0 is no noise.
+
+    >>> float(FixedNoise(0.5).moment(2))
+    0.25
+    """
 
     sigma: Float[Array, ""]
 

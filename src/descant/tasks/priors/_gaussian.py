@@ -19,7 +19,12 @@ from .._law import (
 
 
 class GaussianPrior(AbstractPrior):
-    """w ~ N(mean, cov); cov may be rank deficient."""
+    """w ~ N(mean, cov), (d,) and (d, d); cov may be rank deficient.
+
+    >>> GaussianPrior.isotropic(2, mean=1.0, scale=2.0).second_moment(2)
+    Array([[5., 1.],
+           [1., 5.]], dtype=float64)
+    """
 
     mean: Float[Array, " d"]
     cov: Float[Array, "d d"]

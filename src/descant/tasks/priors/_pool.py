@@ -15,6 +15,12 @@ class PoolPrior(AbstractPrior):
 
     Of Raventos et al. (2023), "Pretraining task diversity and the emergence of non-Bayesian in-context learning for
     regression"; their dMMSE estimator is the posterior mean here.
+
+    **Arguments:** `tasks` (K, d), and `weights` (K,) that add up to 1; `drawn` draws a pool.
+
+    >>> import jax
+    >>> PoolPrior.drawn(3, 16, key=jax.random.key(0)).tasks.shape
+    (16, 3)
     """
 
     tasks: Float[Array, "K d"]

@@ -52,6 +52,9 @@ def parse_prior(spec: str, d: int, mean: float = 0.0, scale: float = 1.0) -> Abs
     | `module:name:numbers` | one's own, made from the numbers |
 
     A maker of one's own gets d, mean and scale if it has arguments of these names.
+
+    >>> parse_prior("sparse:0.3", d=5, mean=1.0).mean
+    Array(1., dtype=float64)
     """
     _check.size("d", d)
     _check.magnitude("prior mean", mean)
