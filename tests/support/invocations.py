@@ -17,9 +17,39 @@ from descant.cli import app
 from tests.support.llm_data import write_data
 
 HUGE = "9" * 30
-NOT_WHOLE = ("", "two", "1.5", "2.0", "1e3", "nan", "inf", "-inf", "1e309", "0x10", "1_", "1,2", "½", "3\0", HUGE, "-" + HUGE)
+NOT_WHOLE = (
+    "",
+    "two",
+    "1.5",
+    "2.0",
+    "1e3",
+    "nan",
+    "inf",
+    "-inf",
+    "1e309",
+    "0x10",
+    "1_",
+    "1,2",
+    "½",
+    "3\0",
+    HUGE,
+    "-" + HUGE,
+)
 NOT_FINITE = ("", "half", "nan", "inf", "-inf", "1e309", "-1e999", "1..5", "0x1p3", "1 2", "1e", "0.5\0")
-NOT_A_NAME = ("", "nobody", "nowhere:Thing", "os:nothing", "os:sep", "../../evil", "☃", "a b", "a\0b", "x" * 3000, ":", "a:b:c")
+NOT_A_NAME = (
+    "",
+    "nobody",
+    "nowhere:Thing",
+    "os:nothing",
+    "os:sep",
+    "../../evil",
+    "☃",
+    "a b",
+    "a\0b",
+    "x" * 3000,
+    ":",
+    "a:b:c",
+)
 # Names that laws and choices of `descant` never have; numbers among them may be levels of noise.
 NOT_A_LAW = (*NOT_A_NAME, "gaussian:nan", "student-t:-1", "student-t:inf", "student-t:1,2,3", "-1", "nan", "1,-1")
 # The least that a flag may be; whole numbers may be anything where it is None.
@@ -82,8 +112,8 @@ class Sandbox:
         for name in ("run", "other-run"):
             run = Store(root / "runs", code="0" * 16).open(config | {"seed": len(name)}, root / name)
             run.finish(made, {"risk": 1.0, "standard_error": 0.0, "adjusted": 1.0, "bayes": 0.0, "stopped": "at once"})
-        compile_program("ridge", n=4, d=2, T=1).save(box.program)
-        np.savez(box.arrays, X=np.ones((4, 2)), Y=np.ones((4, 1)))
+        compile_program("ridge", n=4, d=2, T=3).save(box.program)
+        np.savez(box.arrays, X=np.ones((4, 2)), y=np.ones((4, 1)))
         write_data(root / "sts", train=20, asked=10)
         (root / "notes.txt").write_text("the user's own\n")
         (root / "folder").mkdir()
@@ -217,7 +247,23 @@ def _bad_values(name: str, each: Any, sorts: tuple[Any, ...], box: Sandbox) -> I
     elif flag in ("--prior", "--inputs", "--noise", "--label-noise"):
         yield from NOT_A_LAW
     elif flag == "--set":
-        yield from ("", "n", "n=", "=3", "n=4=5", "n=two", "n=1.5", "n=0", "n=-1", "n=nan", "n=inf", "n=1e400", "q=3", "n=9\0", "☃=1")
+        yield from (
+            "",
+            "n",
+            "n=",
+            "=3",
+            "n=4=5",
+            "n=two",
+            "n=1.5",
+            "n=0",
+            "n=-1",
+            "n=nan",
+            "n=inf",
+            "n=1e400",
+            "q=3",
+            "n=9\0",
+            "☃=1",
+        )
     elif flag == "--guess":
         yield from ("nobody", ",", "none,nobody", "none,,gold", "☃")
     elif flag not in ("--base-url", "--model"):

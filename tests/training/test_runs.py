@@ -103,7 +103,10 @@ def test_train_and_eval_from_the_command_line(tmp_path, capsys, monkeypatch):
     ("arguments", "sentence"),
     [
         (["train", "gru"], "model is 'gru'"),
-        (["train", "lsa", "--layers", 3], "--layers means nothing to the model lsa; leave it out. It takes: --heads, --query-masked."),
+        (
+            ["train", "lsa", "--layers", 3],
+            "--layers means nothing to the model lsa; leave it out. It takes: --heads, --query-masked.",
+        ),
         (["train", "ltb", "--heads", 2], "--heads means nothing to the model ltb; leave it out. It takes: none."),
         (["train", "ltb", "--tied"], "--tied means nothing to the model ltb"),
         (["train", "lsa", "--solver", "sgd"], "solver is 'sgd'; expected one of: population, lm, adam"),

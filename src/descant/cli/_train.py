@@ -234,7 +234,7 @@ def _measure(model: Any, task: "AbstractTask", samples: int, key: Any) -> dict[s
 
 
 def _as_dict(found: "Risk") -> dict[str, Any]:
-    """For results; a mean that overflowed is none."""
+    """For results."""
     return {
         "risk": found.value,
         "standard_error": found.standard_error,
