@@ -94,6 +94,7 @@ def train(
         samples=samples,
     )
     built, kind, key = task.build(), KINDS.get(model), jax.random.key(seed)
+    _check_options(kind, options)
     start = kind.made(built, key=jax.random.fold_in(key, 0), **vars(options))
     check_saving(start)
     choice = choose(start, built, solver, objective)
@@ -114,6 +115,17 @@ def train(
         references = partial(_references, kind, config, built)
         _train(run, trainer, built, choice, references, samples, jax.random.fold_in(key, 2), quiet=json)
     _show(run, json)
+
+
+def _check_options(kind: "Kind", options: ModelFlags) -> None:
+    """Refuse flags that mean nothing to a kind of model, by the names that they have on the command line."""
+    from ..attention import NEUTRAL
+
+    for name, value in vars(options).items():
+        if value is not None and name not in kind.options and NEUTRAL.get(name) != value:
+            flag = "query-attends" if name == "query_masked" else name
+            known = ", ".join(f"--{each.replace('_', '-')}" for each in kind.options) or "none"
+            raise ValueError(f"--{flag} means nothing to the model {kind.name}; leave it out. It takes: {known}.")
 
 
 def _code(config: TrainConfig) -> str | None:
@@ -222,7 +234,7 @@ def _measure(model: Any, task: "AbstractTask", samples: int, key: Any) -> dict[s
 
 
 def _as_dict(found: "Risk") -> dict[str, Any]:
-    """For results; a mean that overflowed is none."""
+    """For results."""
     return {
         "risk": found.value,
         "standard_error": found.standard_error,
@@ -322,8 +334,8 @@ def evaluate(
         model_there = rescaled(model, flags.n, shifted.n)
     else:
         model_there = model
-    found = _as_dict(measure(model, flags.build(), samples=samples, key=key))
     task = shifted.build()
+    found = _as_dict(measure(model, flags.build(), samples=samples, key=key))
     there = found if shifted == flags else _as_dict(measure(model_there, task, samples=samples, key=key))
     rows = [
         {"sigma": sigma, **_as_dict(measure(model_there, at_level, samples=samples, key=key))}
