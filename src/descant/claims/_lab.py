@@ -14,6 +14,7 @@ from .. import _kept
 from .._names import slug
 from ..runs import Run, Store
 
+PARTS = "parts"
 BUDGETS = ("quick", "full")
 WAIT_S = 1.0
 T = TypeVar("T")
@@ -55,7 +56,7 @@ class Lab:
         """
         began = time.monotonic()
         # A name is for people and may hold anything; the digest tells apart what is alike as a file's name.
-        path = self.folder / "parts" / f"{slug(name)}-{_kept.digest(name)}.json"
+        path = self.folder / PARTS / f"{slug(name)}-{_kept.digest(name)}.json"
         if path.exists():
             self.found.append(_kept.read(path)["seconds"])
         part = _kept.kept(path, lambda: {"value": compute(), "seconds": time.monotonic() - began})

@@ -52,6 +52,7 @@ def reproduce(
     out: Path = Path("report"),
     seed: int = 0,
     processes: int | None = None,
+    force: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Run the experiments of the papers' claims, judge each, and write the report.
 
@@ -71,16 +72,21 @@ def reproduce(
         Seed of everything that is drawn.
     processes
         Claims that are judged at the same time; as many as there are cores by default.
+    force
+        Write over files in OUT that Descant did not write.
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from .._output import reserve
     from ..claims import all_claims, find, judge_all, kept
-    from ..report import draw_figures, write_report
+    from ..report import NAMES, draw_figures, write_report
 
     if processes is not None and processes < 1:
         raise ValueError(f"processes is {processes}; expected at least 1.")
-    asked = find(list(ids))
+    asked, everything = find(list(ids)), all_claims()
+    reserve(out, NAMES, force=force)
+    before = kept(out, everything, budget=budget, seed=seed)
     console = Console()
     judgements: dict[str, Judgement] = {}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -104,8 +110,7 @@ def reproduce(
                     console.print(_line(asked[event.id], event.judgement), highlight=False, soft_wrap=True)
     judgements = {id: judgements[id] for id in asked}
     # What was judged before in this folder stays in the report; what never was is listed as not run.
-    everything = all_claims()
-    page = write_report(out, everything, kept(out, everything, budget=budget, seed=seed) | judgements)
+    page = write_report(out, everything, before | judgements)
     _print_summary(console, asked, judgements, page)
     return 1 if any(judgement.failure for judgement in judgements.values()) else 0
 

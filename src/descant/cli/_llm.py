@@ -36,6 +36,7 @@ def sts(
     dtype: str = "auto",
     out: Path | None = None,
     json: Annotated[bool, Parameter(negative="")] = False,
+    force: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Ask a model how similar two sentences are, with and without an initial guess; a table, verdicts and a figure.
 
@@ -83,10 +84,13 @@ def sts(
         else results/llm.
     json
         Print the rows and verdicts as one JSON object.
+    force
+        Write into a folder of the model's name in OUT that Descant did not make.
     """
     from rich.console import Console
 
     from .. import llm
+    from .._output import reserve
 
     console = Console(stderr=True)
 
@@ -105,7 +109,9 @@ def sts(
         model, base_url=base_url, api=api, device=device, dtype=dtype, say=say, concurrency=concurrency, timeout=timeout
     )
 
-    folder = (llm.default_root() if out is None else out) / llm.folder_name(opened)
+    root = llm.default_root() if out is None else out
+    reserve(root, (llm.folder_name(opened),), force=force)
+    folder = root / llm.folder_name(opened)
     began = time.monotonic()
     with _progress(console) as show:
         results = llm.run(opened, benchmark, setting, folder, encoder=lambda: llm.open_encoder(say), on_progress=show)

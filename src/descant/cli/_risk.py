@@ -1,5 +1,6 @@
 """`descant risk`: the in-context risk of one predictor on one task."""
 
+import math
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -60,6 +61,8 @@ def risk(
     predictor = best(name, built, heads=heads, query_masked=query_masked)
     key = jax.random.key(seed)
     found = measure(predictor, built, method, samples=samples, key=key)
+    if not math.isfinite(found.value) and found.method != "exact":
+        raise OverflowError(f"the risk of {name} is {found.value}: {found.note}; expected a task of smaller numbers.")
     if json:
         print(_as_json(name, found, task, heads, query_masked))
         return

@@ -138,6 +138,7 @@ def _templates() -> Environment:
         "bound": bound,
         "cells": cells,
         "inlined": inlined,
+        "together": together,
     }
     return environment
 
@@ -228,6 +229,17 @@ def bound(check: Check) -> Markup:
     if check.relation == "is":
         return Markup("yes")
     return measured(check.bound, check.bound_error) if check.bound_error else number(check.bound)
+
+
+def together(checks: Sequence[Check]) -> list[tuple[Check, int]]:
+    """Each check, and over how many rows its tolerance and reason stand: 0 where they are those of the row before."""
+    spans: list[list[int]] = []
+    for before, check in zip((None, *checks), checks, strict=False):
+        if before and (before.tolerance, before.reason) == (check.tolerance, check.reason):
+            spans[-1].append(0)
+        else:
+            spans.append([0])
+    return list(zip(checks, (span for group in spans for span in (len(group), *group[1:])), strict=True))
 
 
 def cells(table: Table) -> dict[str, Any]:

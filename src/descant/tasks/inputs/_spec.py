@@ -22,6 +22,9 @@ def parse_inputs(spec: str, d: int, condition: float = 1.0) -> AbstractInputs:
 
     **Arguments:** a maker of one's own gets `d` if it has an argument of that name. A `condition` above 1 scales the
     coordinates, so that the covariance of a law of covariance I is that of `GaussianInputs.conditioned`.
+
+    >>> type(parse_inputs("student-t:5", d=3)).__name__
+    'StudentTInputs'
     """
     skewed = GaussianInputs.conditioned(d, condition)
     if spec == "gaussian":

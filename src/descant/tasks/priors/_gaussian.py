@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ... import _check
+from ... import _check, _memory
 from ..._linalg import psd_root
 from ..._random import normals
 from .._law import (
@@ -19,7 +19,12 @@ from .._law import (
 
 
 class GaussianPrior(AbstractPrior):
-    """w ~ N(mean, cov); cov may be rank deficient."""
+    """w ~ N(mean, cov), (d,) and (d, d); cov may be rank deficient.
+
+    >>> GaussianPrior.isotropic(2, mean=1.0, scale=2.0).second_moment(2)
+    Array([[5., 1.],
+           [1., 5.]], dtype=float64)
+    """
 
     mean: Float[Array, " d"]
     cov: Float[Array, "d d"]
@@ -37,8 +42,10 @@ class GaussianPrior(AbstractPrior):
     def isotropic(cls, d: int, mean: float = 0.0, scale: float = 1.0) -> "GaussianPrior":
         """The prior with `mean` in every coordinate and the covariance scale^2 I."""
         _check.size("d", d)
-        _check.finite("prior mean", mean)
+        _check.magnitude("prior mean", mean)
         _check.not_negative("prior scale", scale)
+        _check.magnitude("prior scale", scale)
+        _memory.need(f"a covariance in d = {d} dimensions", 4 * d * d, "d")
         return cls(jnp.full(d, mean, dtype=float), scale**2 * jnp.eye(d))
 
     @classmethod

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ... import _check
+from ... import _check, _memory
 from ..._random import normals
 from .._law import AbstractPrior, GaussianMixture, VectorMoments, discrete_moments
 from .._quantiles import chosen
@@ -15,6 +15,12 @@ class PoolPrior(AbstractPrior):
 
     Of Raventos et al. (2023), "Pretraining task diversity and the emergence of non-Bayesian in-context learning for
     regression"; their dMMSE estimator is the posterior mean here.
+
+    **Arguments:** `tasks` (K, d), and `weights` (K,) that add up to 1; `drawn` draws a pool.
+
+    >>> import jax
+    >>> PoolPrior.drawn(3, 16, key=jax.random.key(0)).tasks.shape
+    (16, 3)
     """
 
     tasks: Float[Array, "K d"]
@@ -38,8 +44,11 @@ class PoolPrior(AbstractPrior):
         """K tasks drawn once from N(mean, scale^2 I)."""
         _check.size("d", d)
         _check.size("K", K)
-        _check.finite("prior mean", mean)
+        _check.magnitude("prior mean", mean)
         _check.not_negative("prior scale", scale)
+        _check.magnitude("prior scale", scale)
+        # The posterior sees each task as a Gaussian without width.
+        _memory.need(f"a pool of {K} tasks in d = {d} dimensions", K * d * (d + 4), "the pool, or d")
         return cls(mean + scale * normals(key, K * d, float).reshape(K, d))
 
     def check(self, d: int) -> None:

@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-from ... import _check
+from ... import _check, _memory
 from .._law import AbstractPrior
 from .._spec import law_registry, parse_law
 from ._gaussian import GaussianPrior
@@ -52,8 +52,13 @@ def parse_prior(spec: str, d: int, mean: float = 0.0, scale: float = 1.0) -> Abs
     | `module:name:numbers` | one's own, made from the numbers |
 
     A maker of one's own gets d, mean and scale if it has arguments of these names.
+
+    >>> parse_prior("sparse:0.3", d=5, mean=1.0).mean
+    Array(1., dtype=float64)
     """
     _check.size("d", d)
-    _check.finite("prior mean", mean)
+    _check.magnitude("prior mean", mean)
     _check.not_negative("prior scale", scale)
+    _check.magnitude("prior scale", scale)
+    _memory.need(f"a prior in d = {d} dimensions", 4 * d * d, "d")
     return parse_law(PRIORS, AbstractPrior, spec, d=d, mean=mean, scale=scale)
