@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ... import _check
@@ -34,10 +35,10 @@ class GaussianPrior(AbstractPrior):
         _check.finite("prior.mean", self.mean)
 
     @classmethod
-    def isotropic(cls, d: int, mean: float = 0.0, scale: float = 1.0) -> "GaussianPrior":
-        """The prior with `mean` in every coordinate and the covariance scale^2 I."""
+    def isotropic(cls, d: int, mean: ArrayLike = 0.0, scale: float = 1.0) -> "GaussianPrior":
+        """The prior with `mean` (in every coordinate, or d numbers) and the covariance scale^2 I."""
         _check.size("d", d)
-        _check.finite("prior mean", mean)
+        _check.location("prior mean", mean, d)
         _check.not_negative("prior scale", scale)
         return cls(jnp.full(d, mean, dtype=float), scale**2 * jnp.eye(d))
 
