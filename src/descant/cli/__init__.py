@@ -5,11 +5,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, Parameter
 
 from .. import __version__
 from ._claims import claims, reproduce
 from ._crosscheck import crosscheck
+from ._flags import OTHERS, default_shown
 from ._llm import app as llm
 from ._models import models
 from ._programs import compile_command, programs_command, run_command
@@ -24,6 +25,8 @@ app = App(
     version=__version__,
     result_action="return_int_as_exit_code_else_zero",
     suppress_keyboard_interrupt=False,  # said below, in words
+    group_parameters=OTHERS,
+    default_parameter=Parameter(negative_iterable="", show_default=default_shown),
 )
 app.command(risk)
 app.command(reproduce)
@@ -38,6 +41,7 @@ app.command(compile_command, name="compile")
 app.command(run_command, name="run")
 app.command(programs_command, name="programs")
 app.command(llm)
+app.register_install_completion_command(help="Install completion by the tab key for the shell in use.")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

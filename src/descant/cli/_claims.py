@@ -1,9 +1,10 @@
 """`descant claims` and `descant reproduce`: what the papers say, judged."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from cyclopts import Parameter
+from ._flags import Json
+from ._output import print_json
 
 if TYPE_CHECKING:
     from ..claims import Claim, Judgement
@@ -15,26 +16,23 @@ MARKS = {
 }
 
 
-def claims(*ids: str, json: Annotated[bool, Parameter(negative="")] = False) -> None:
+def claims(*ids: str, json: Json = False) -> None:
     """List the claims, what they say and where the papers say it.
 
     Parameters
     ----------
     ids
         Claims, or papers (elsa, initial-guess, ltb, linear-transformer, descant, your own); all by default.
-    json
-        Print a JSON list.
     """
     from rich.console import Console
     from rich.table import Table
 
-    from .._plain import page
     from ..claims import PAPERS, find
 
     found = find(list(ids))
     if json:
         fields = ("id", "paper", "where", "title", "statement", "refuted_by", "method", "budgets", "seconds")
-        print(page("claims", [{name: getattr(claim, name) for name in fields} for claim in found.values()]), end="")
+        print_json("claims", {"claims": [{name: getattr(claim, name) for name in fields} for claim in found.values()]})
         return
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     paper = None
@@ -52,6 +50,7 @@ def reproduce(
     out: Path = Path("report"),
     seed: int = 0,
     processes: int | None = None,
+    json: Json = False,
 ) -> int:
     """Run the experiments of the papers' claims, judge each, and write the report.
 
@@ -81,7 +80,7 @@ def reproduce(
     if processes is not None and processes < 1:
         raise ValueError(f"processes is {processes}; expected at least 1.")
     asked = find(list(ids))
-    console = Console()
+    console = Console(stderr=json)
     judgements: dict[str, Judgement] = {}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     events = judge_all(asked, out, budget=budget, seed=seed, processes=processes, afterwards=draw_figures)
@@ -106,8 +105,18 @@ def reproduce(
     # What was judged before in this folder stays in the report; what never was is listed as not run.
     everything = all_claims()
     page = write_report(out, everything, kept(out, everything, budget=budget, seed=seed) | judgements)
-    _print_summary(console, asked, judgements, page)
+    if json:
+        rows = [_as_json(claim, judgements[id]) for id, claim in asked.items()]
+        print_json("reproduce", {"budget": budget, "page": str(page), "verdicts": rows}, seed=seed)
+    else:
+        _print_summary(console, asked, judgements, page)
     return 1 if any(judgement.failure for judgement in judgements.values()) else 0
+
+
+def _as_json(claim: "Claim", judgement: "Judgement") -> dict[str, Any]:
+    failure = judgement.failure.strip().splitlines()[-1] if judgement.failure else None
+    shown = {"id": claim.id, "paper": claim.paper, "verdict": judgement.verdict, "failure": failure}
+    return {**shown, "seconds": round(judgement.seconds, 1)}
 
 
 def _title(claim: "Claim") -> str:

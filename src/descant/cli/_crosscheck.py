@@ -6,6 +6,9 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ._flags import Json
+from ._output import print_json
+
 if TYPE_CHECKING:
     from ..crosscheck import RiskRow
 
@@ -13,7 +16,9 @@ if TYPE_CHECKING:
 Z_LIMIT = 4.0
 
 
-def crosscheck(*, out: Path = Path("results/crosscheck"), samples: int = 120_000, seed: int = 0) -> int:
+def crosscheck(
+    *, out: Path = Path("results/crosscheck"), samples: int = 120_000, seed: int = 0, json: Json = False
+) -> int:
     """Measure every predictor on four tasks three ways (exact, moments, tokens) and compare them.
 
     Finished tasks are kept in OUT and found again, so an interrupted run goes on where it stopped. Exit status 1 if an
@@ -35,7 +40,7 @@ def crosscheck(*, out: Path = Path("results/crosscheck"), samples: int = 120_000
     from ..crosscheck import four_tasks, heads_figure, largest_z, measure_all
     from ..figures.static import png
 
-    console = Console()
+    console = Console(stderr=json)
     rows: list[RiskRow] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
@@ -46,11 +51,15 @@ def crosscheck(*, out: Path = Path("results/crosscheck"), samples: int = 120_000
             rows += finished
             progress.update(bar, advance=1)
     write_whole(out / "risks.csv", _as_csv(rows))
-    for label in four_tasks():
-        _print_table(console, label, [row for row in rows if row.task == label])
     worst, count = largest_z(rows)
-    console.print(f"Largest |z| of {count} comparisons: {worst:.2f} (limit {Z_LIMIT:g}).", highlight=False)
-    console.print(f"Written: {out / 'risks.csv'}, {out / 'heads.png'}", highlight=False, soft_wrap=True)
+    if json:
+        body = {"rows": [asdict(row) for row in rows], "largest_z": worst, "comparisons": count, "limit": Z_LIMIT}
+        print_json("crosscheck", {**body, "out": str(out)}, seed=seed, samples=samples)
+    else:
+        for label in four_tasks():
+            _print_table(console, label, [row for row in rows if row.task == label])
+        console.print(f"Largest |z| of {count} comparisons: {worst:.2f} (limit {Z_LIMIT:g}).", highlight=False)
+        console.print(f"Written: {out / 'risks.csv'}, {out / 'heads.png'}", highlight=False, soft_wrap=True)
     return 0 if worst <= Z_LIMIT else 1
 
 
