@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
@@ -41,7 +42,24 @@ app.command(compile_command, name="compile")
 app.command(run_command, name="run")
 app.command(programs_command, name="programs")
 app.command(llm)
-app.register_install_completion_command(help="Install completion by the tab key for the shell in use.")
+
+
+@app.command(name="--install-completion")
+def install_completion(*, shell: Literal["bash", "fish", "zsh"] | None = None) -> None:
+    """Install tab completion of commands and flags, for the shell in use or another.
+
+    Parameters
+    ----------
+    shell
+        Whose; left out, the shell in use.
+    """
+    from cyclopts.completion.detect import ShellDetectionError
+
+    try:
+        script = app.install_completion(shell=shell)
+    except ShellDetectionError:
+        raise ValueError("shell is left out, and the one in use can't be seen; expected --shell bash, say.") from None
+    print(f"Written: {script}. A new shell completes descant by the tab key.")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

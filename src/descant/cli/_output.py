@@ -48,7 +48,7 @@ def risk_table(title: str, first: str) -> "Table":
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", caption_justify="left")
-    table.caption = "risk: E (prediction - <w, x>)²; adjusted: less the oracle's; ±: standard error"
+    table.caption = "risk: E (prediction - ⟨w, x⟩)²; adjusted: less the oracle's; ±: standard error"
     table.add_column(first)
     for column in ("risk", "±", "adjusted", "±"):
         table.add_column(column, justify="right")

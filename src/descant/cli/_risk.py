@@ -23,7 +23,7 @@ def risk(
     seed: int = 0,
     json: Json = False,
 ) -> None:
-    """Print the in-context risk E (prediction - <w, x>)^2 of a predictor; for a class, of its best member.
+    """Print the in-context risk E (prediction - ⟨w, x⟩)² of a predictor; for a class, of its best member.
 
     Exact where a closed form exists, otherwise an estimate with its standard error. The query's own label noise is not
     counted. "Adjusted" is the risk less that of the oracle, who knows the prior and is told the noise level of each

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from ..attention import Kind
     from ..runs import Run, Store
     from ..tasks import AbstractTask
-    from ..training import Choice, Trainer
-    from ._display import References
+    from ..training import Choice, References, Trainer
 
 T = TypeVar("T")
 # The optimum of a class takes long in more dimensions than these.
@@ -142,11 +141,10 @@ def _train(
     quiet: bool,
 ) -> None:
     from ..runs import drive
-    from ..training import stop_reason
-    from ._display import Display
+    from ..training import Display, stop_reason
 
     began = time.monotonic()
-    with Display(choice, references, quiet) as display:
+    with Display(choice.objective, references, quiet) as display:
         state = drive(trainer, run, on_rows=display.show)
     found = trainer.model(state)
     how = {"solver": choice.solver, "objective": choice.objective, "stopped": stop_reason(state)}
@@ -164,13 +162,9 @@ def _settings(choice: "Choice", flags: SolverFlags) -> dict[str, Any]:
 
 
 def _references(kind: "Kind", config: TrainConfig, task: "AbstractTask") -> "References":
-    from ..measure import best, risk
-    from ._display import References
+    from ..training import References
 
-    def known(name: str) -> float | None:
-        return _unless_unknown(lambda: risk(best(name, task), task, samples=16_384).value)
-
-    return References(known("bayes"), known("ridge"), _known_optimum(kind, config, task))
+    return References.of(task, _known_optimum(kind, config, task))
 
 
 def _unless_unknown(ask: Callable[[], T]) -> T | None:
