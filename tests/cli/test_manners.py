@@ -113,6 +113,7 @@ def test_what_is_judged_and_checked_is_json_too(folder, monkeypatch, capsys):
     """The same head where an experiment is run; the experiments themselves are other tests' business."""
     import descant.claims
     import descant.crosscheck
+    import descant.figures.static
     import descant.report
 
     monkeypatch.setattr(descant.claims, "judge_all", lambda asked, *_, **__: iter(()))
@@ -123,6 +124,8 @@ def test_what_is_judged_and_checked_is_json_too(folder, monkeypatch, capsys):
     found = json.loads(out)
     assert (found["command"], found["seed"], found["samples"], found["verdicts"]) == ("reproduce", 2, None, [])
     monkeypatch.setattr(descant.crosscheck, "measure_all", lambda *_: iter(()))
+    monkeypatch.setattr(descant.crosscheck, "heads_figure", lambda: None)
+    monkeypatch.setattr(descant.figures.static, "png", lambda figure: b"")
     monkeypatch.setattr(descant.crosscheck, "largest_z", lambda rows: (0.5, 3))
     status, out, err = run("crosscheck", "--json", "--samples", "64", capsys=capsys)
     assert status == 0, err

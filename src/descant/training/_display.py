@@ -3,15 +3,15 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
 
 from .._unknown import Unknown
 from ..measure import best, risk
 from ..tasks import AbstractTask
-
-if TYPE_CHECKING:
-    from rich.live import Live
-    from rich.table import Table
 
 # Contexts that tell what Bayes and the oracle cost, where that is not known exactly.
 SAMPLES = 16_384
@@ -72,9 +72,7 @@ class Display:
         if self._live is not None and self._references is not None and rows:
             self._live.update(self._table(rows[-1], self._references))
 
-    def _table(self, row: dict[str, Any], references: References) -> "Table":
-        from rich.table import Table
-
+    def _table(self, row: dict[str, Any], references: References) -> Table:
         table = Table.grid(padding=(0, 2))
         table.add_column(style="dim")
         table.add_column()
@@ -103,10 +101,7 @@ class Display:
         yield "elapsed", f"{now - self._began:.0f} s"
 
 
-def _live() -> "Live | None":
-    from rich.console import Console
-    from rich.live import Live
-
+def _live() -> Live | None:
     console = Console()
     return Live(console=console, refresh_per_second=4) if console.is_terminal or console.is_jupyter else None
 
