@@ -8,6 +8,8 @@ from jax.core import Tracer
 # A covariance given as text or computed in float64 is off by rounding; a negative eigenvalue below this fraction of the
 # largest one is rounding, above it the matrix is not positive semi-definite.
 PSD_TOLERANCE = 1e-10
+# The fourth power of a larger number, times some sizes, overflows.
+LARGEST = 1e70
 
 
 def concrete(value) -> np.ndarray | None:
@@ -17,10 +19,12 @@ def concrete(value) -> np.ndarray | None:
     return np.asarray(value)
 
 
-def size(name: str, value, least: int = 1) -> None:
+def size(name: str, value, least: int = 1, most: int | None = None) -> None:
     """Check a whole number that counts something."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise ValueError(f"{name} is {value!r}; expected a whole number of at least {least}.")
+    if most is not None and value > most:
+        raise ValueError(f"{name} is {value!r}; expected at most {most}.")
 
 
 def finite(name: str, value) -> None:
@@ -31,8 +35,8 @@ def finite(name: str, value) -> None:
 
 
 def location(name: str, value, d: int | None = None) -> None:
-    """Check one finite number for all coordinates, or a vector of them: d, where d is known."""
-    finite(name, value)
+    """Check one number for all coordinates, or a vector of them: d, where d is known."""
+    magnitude(name, value)
     found = np.shape(value)
     if len(found) > 1 or (d is not None and found not in ((), (d,))):
         many = "d" if d is None else f"d = {d}"
@@ -58,6 +62,14 @@ def not_negative(name: str, value) -> None:
     array = concrete(value)
     if array is not None and np.any(array < 0):
         raise ValueError(f"{name} is {array.tolist()}; expected no negative number.")
+
+
+def magnitude(name: str, value) -> None:
+    """Check that every entry is finite, and so small that risks, in which its fourth power stands, are numbers."""
+    finite(name, value)
+    array = concrete(value)
+    if array is not None and np.any(np.abs(array) > LARGEST):
+        raise OverflowError(f"{name} is {array.tolist()}; expected at most {LARGEST:g}: beyond it risks overflow.")
 
 
 def positive(name: str, value) -> None:

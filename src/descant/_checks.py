@@ -20,8 +20,8 @@ Z = 3.0
 class Check:
     """`value` (relation) `bound`, give or take `tolerance`; standard errors of 0 are exact numbers.
 
-    `reason` says why the tolerance is what it is; `printed` is what the paper prints, as text,
-    where it prints anything.
+    `reason` says why the tolerance is what it is; `printed` is what the paper prints, as text, where it prints
+    anything. What comes of it follows from the numbers, and is not kept beside them.
     """
 
     name: str
@@ -29,11 +29,31 @@ class Check:
     relation: Relation
     bound: float
     tolerance: float
-    outcome: Outcome
     reason: str
     error: float = 0.0
     bound_error: float = 0.0
     printed: str = ""
+
+    @property
+    def outcome(self) -> Outcome:
+        """Whether it passes; NaN refutes, because nothing was shown."""
+        difference, slack = self.value - self.bound, Z * math.hypot(self.error, self.bound_error)
+        match self.relation:
+            case "is":
+                return "passes" if self.value == self.bound else "refutes"
+            case "≈":
+                # A sample too small to show a difference of `tolerance` says nothing by showing none.
+                alike = "passes" if slack <= self.tolerance else "undecided"
+                return alike if abs(difference) <= slack else "refutes"
+            case "=":
+                excess = abs(difference)
+            case "≤":
+                excess = difference
+            case "≥":
+                excess = -difference
+        if excess + slack <= self.tolerance:
+            return "passes"
+        return "undecided" if excess - slack <= self.tolerance else "refutes"
 
 
 def verdict_of(checks: Iterable[Check]) -> Verdict:
@@ -41,7 +61,7 @@ def verdict_of(checks: Iterable[Check]) -> Verdict:
     outcomes = {check.outcome for check in checks}
     if "refutes" in outcomes:
         return "does-not-hold"
-    return "undecided" if "undecided" in outcomes else "holds"
+    return "holds" if outcomes == {"passes"} else "undecided"
 
 
 def equal(
@@ -56,7 +76,7 @@ def equal(
     printed: str = "",
 ) -> Check:
     """The two differ by no more than the tolerance."""
-    return _compared(name, value, "=", bound, abs(value - bound), tolerance, reason, error, bound_error, printed)
+    return _check(name, value, "=", bound, tolerance, reason, error, bound_error, printed)
 
 
 def consistent(
@@ -71,13 +91,7 @@ def consistent(
     printed: str = "",
 ) -> Check:
     """The two differ by no more than `Z` standard errors, and a difference of `resolution` would have been seen."""
-    value, bound = float(value), float(bound)
-    slack = Z * math.hypot(error, bound_error)
-    if not abs(value - bound) <= slack:
-        outcome: Outcome = "refutes"
-    else:
-        outcome = "passes" if slack <= resolution else "undecided"
-    return Check(name, value, "≈", bound, resolution, outcome, reason, float(error), float(bound_error), printed)
+    return _check(name, value, "≈", bound, resolution, reason, error, bound_error, printed)
 
 
 def at_most(
@@ -92,7 +106,7 @@ def at_most(
     printed: str = "",
 ) -> Check:
     """The value is not above the bound by more than the tolerance."""
-    return _compared(name, value, "≤", bound, value - bound, tolerance, reason, error, bound_error, printed)
+    return _check(name, value, "≤", bound, tolerance, reason, error, bound_error, printed)
 
 
 def at_least(
@@ -107,34 +121,25 @@ def at_least(
     printed: str = "",
 ) -> Check:
     """The value is not below the bound by more than the tolerance."""
-    return _compared(name, value, "≥", bound, bound - value, tolerance, reason, error, bound_error, printed)
+    return _check(name, value, "≥", bound, tolerance, reason, error, bound_error, printed)
 
 
 def shown(name: str, holds: bool, *, reason: str, printed: str = "") -> Check:
     """A statement that is true or false, such as "the two pictures have the same shape"; 1 is true."""
-    return Check(name, float(holds), "is", 1.0, 0.0, "passes" if holds else "refutes", reason, printed=printed)
+    return _check(name, float(holds), "is", 1.0, 0.0, reason, 0.0, 0.0, printed)
 
 
-def _compared(
+def _check(
     name: str,
     value: float,
     relation: Relation,
     bound: float,
-    excess: float,
     tolerance: float,
     reason: str,
     error: float,
     bound_error: float,
     printed: str,
 ) -> Check:
-    """A check that asks whether an excess is at most the tolerance."""
-    outcome = _outcome(float(excess), Z * math.hypot(error, bound_error), tolerance)
-    numbers = float(value), relation, float(bound), tolerance
-    return Check(name, *numbers, outcome, reason, float(error), float(bound_error), printed)
-
-
-def _outcome(excess: float, slack: float, tolerance: float) -> Outcome:
-    """Whether an excess, known within the slack, is at most the tolerance. NaN refutes: nothing was shown."""
-    if excess + slack <= tolerance:
-        return "passes"
-    return "undecided" if excess - slack <= tolerance else "refutes"
+    """A check of plain numbers, whatever scalars they came as."""
+    numbers = float(error), float(bound_error)
+    return Check(name, float(value), relation, float(bound), float(tolerance), reason, *numbers, printed)

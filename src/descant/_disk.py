@@ -34,6 +34,8 @@ def _sentence(path: Path, error: OSError) -> str:
             f"{path} can't be written: {reason}; what was saved before is whole: allow writing there, or choose "
             "another folder."
         )
+    if error.errno == errno.ELOOP:
+        return f"{path} is a link, which is not written through; expected a file: put the file itself in its place."
     if error.errno in (errno.ENOTDIR, errno.EEXIST):
         return f"{path} can't be made: a part of that path is a file; expected folders only: choose another folder."
     return f"{path} can't be written: {reason}; mend that, then start the same command again."
@@ -69,7 +71,8 @@ def write_at(path: Path, size: int, content: bytes) -> None:
     A crash leaves the first `size` bytes as they were, whatever follows them. If the disk is full, so does this.
     """
     with explained(path):
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        # A link is not followed: what it points to, perhaps outside of the folder, is somebody else's.
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
         try:
             there = os.fstat(descriptor).st_size
             if there < size:

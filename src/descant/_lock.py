@@ -20,7 +20,7 @@ def locked(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder; `BlockingIOError` if another process does."""
     path = folder / NAME
     with explained(path):
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
     try:
         _take(descriptor, folder)
         try:

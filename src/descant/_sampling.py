@@ -13,9 +13,12 @@ from jaxtyping import Array, PRNGKeyArray
 from numpy.typing import ArrayLike
 
 from . import _check
+from ._watching import watching
 
 # Draws that are held at once: small enough for the caches, large enough to hide what a call costs.
 CHUNK = 4096
+# A standard error of a thirty-thousandth of the spread; more would take days, and memory for what is told of chunks.
+MOST_SAMPLES = 10**9
 
 
 def cores() -> int:
@@ -48,7 +51,7 @@ def mean_over_keys(
     chunks. Sums of squares are merged about each chunk's own mean (Chan's formula), because a plain sum of squares
     loses the spread of many nearly equal values.
     """
-    _check.size("samples", samples, least=2)
+    _check.size("samples", samples, least=2, most=MOST_SAMPLES)
     chunk = min(chunk, samples)
     chunks = -(-samples // chunk)
 
@@ -57,9 +60,11 @@ def mean_over_keys(
         return np.asarray(mean), np.asarray(squares)
 
     # The first chunk compiles. The others run side by side: XLA keeps one core busy with work of this size.
-    results = [run(0)]
+    results, told = [run(0)], watching.get()
     with ThreadPoolExecutor(cores()) as pool:
-        results += pool.map(run, range(1, chunks))
+        for result in pool.map(run, range(1, chunks)):
+            results.append(result)
+            told(len(results) / chunks)
     means, squares = (np.array(part) for part in zip(*results, strict=True))
     total = chunks * chunk
     mean = np.asarray(means.mean(axis=0))

@@ -57,7 +57,7 @@ def test_crosscheck_measures_resumes_and_judges(small, tmp_path, monkeypatch, ca
     monkeypatch.setattr(_risks, "measure_task", lambda label, *rest: calls.append(label) or real(label, *rest))
     kept = sorted((out / "rows").glob("*.json"))
     assert len(kept) == 2
-    lost = next(path for path in kept if json.loads(path.read_text())[0]["task"] == "long")
+    lost = next(path for path in kept if json.loads(path.read_text())["value"][0]["task"] == "long")
     lost.unlink()
     with pytest.raises(SystemExit):
         main(arguments)

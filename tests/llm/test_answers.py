@@ -7,25 +7,10 @@ import sys
 import pytest
 
 from descant.claims import Lab, _claim, all_claims
-from descant.llm import Answers, Reply, Results, Setting, found, run, verdicts, write_report
+from descant.llm import Answers, Results, Setting, found, run, verdicts, write_report
 from descant.llm._lines import Lines
 from tests.support import ROOT
-from tests.support.llm_data import asker, benchmark, encoder
-
-
-class Copies:
-    """A model that is a formula: it answers with the guess in the prompt, and 2.5 where there is none."""
-
-    name, identity, reads_along = "copies", "copies-1", True
-
-    def __init__(self):
-        self.asked = []
-
-    def replies(self, prompts, template, scale):
-        for index, prompt in enumerate(prompts):
-            self.asked.append(prompt.text)
-            said = [float(stem.split("guess: ")[1].split()[0]) if "guess: " in stem else 2.5 for stem in prompt.stems]
-            yield index, Reply(said[-1], "ok", (0.1,) * 6, 0.6, tuple(said[:-1]))
+from tests.support.llm_data import Copies, asker, benchmark, encoder
 
 
 def test_a_line_that_was_cut_off_is_dropped_and_written_over(tmp_path):
@@ -39,9 +24,10 @@ def test_a_line_that_was_cut_off_is_dropped_and_written_over(tmp_path):
     again.append([{"a": 4}])
     assert Lines(path).rows == [{"a": 1}, {"a": 2}, {"a": 4}]
     assert path.read_bytes().startswith(whole)
-    path.write_bytes(b'{"a": 1}\nnonsense\n{"a": 2}\n')
-    with pytest.raises(ValueError, match=r"rows\.jsonl, line 2, can't be read"):
-        Lines(path)
+    for damage in (b"nonsense\n", b'{"a": 3}\n', whole.splitlines(keepends=True)[1].replace(b"2", b"3", 1)):
+        path.write_bytes(whole.splitlines(keepends=True)[0] + damage + whole)
+        with pytest.raises(ValueError, match=r"rows\.jsonl, line 2, can't be read: .*; mend or delete that line"):
+            Lines(path)
 
 
 def test_one_process_at_a_time(tmp_path):
@@ -110,8 +96,14 @@ def test_results_on_disk_are_found_again(on_disk, tmp_path):
     assert "- (b) **does-not-hold**: It improves them beyond the guess itself." in table
     written = json.loads((folder / "verdicts.json").read_text())
     assert [each["verdict"] for each in written] == [each.verdict for each in verdicts(on_disk)]
+    answers = tmp_path / "llm" / "copies" / "answers.jsonl"
+    lines = answers.read_bytes().splitlines(keepends=True)
+    answers.write_bytes(b"".join(lines[:-2]))
+    with pytest.raises(ValueError, match=r"answers.jsonl lacks 2 answers that it had; run the same"):
+        item.results()
     (folder / "setting.json").write_text("{}")
-    assert found() == []
+    with pytest.raises(ValueError, match=r"setting.json can't be read: its checksum is not .* delete it"):
+        found()
 
 
 def test_models_with_answers_join_the_claims_and_others_are_left_out(on_disk, tmp_path, monkeypatch):
@@ -124,9 +116,7 @@ def test_models_with_answers_join_the_claims_and_others_are_left_out(on_disk, tm
     _claim._FOUND.clear()
     importlib.reload(language_models)
     ids = [id for id in _claim._FOUND if "copies" in id]
-    assert ids == [
-        f"{name}-copies-1b-terse-all-2-270" for name in ("guess-helps", "beyond-the-guess", "bad-guess-hurts")
-    ]
+    assert ids == [f"{name}-copies-terse-all-2-270" for name in ("guess-helps", "beyond-the-guess", "bad-guess-hurts")]
     found = [_claim._FOUND[id].experiment(Lab(tmp_path / id, tmp_path / "runs")) for id in ids]
     assert [evidence.verdict for evidence in found] == [each.verdict for each in verdicts(on_disk)]
     assert len(found[0].tables[0].rows) == 9
@@ -158,7 +148,9 @@ def test_mistakes_are_one_sentence(tmp_path, capsys, options, sentence):
 
     benchmark(tmp_path / "data")
     with pytest.raises(SystemExit) as stopped:
-        main(["llm", "sts", *[str(tmp_path / "data") if each == "DATA" else each for each in options]])
+        main(
+            ["llm", "sts", "--queries", "2", *[str(tmp_path / "data") if each == "DATA" else each for each in options]]
+        )
     assert stopped.value.code == 2
     said = capsys.readouterr().err
     assert sentence in said

@@ -1,9 +1,11 @@
 """The report in a real browser, opened from disk as a reader would."""
 
 import json
+import math
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from descant.claims import PAPERS
@@ -265,7 +267,7 @@ def test_values_are_read_off_and_series_are_hidden(reader):
     page.mouse.move(dot["x"] + dot["width"] / 2, dot["y"] + dot["height"] / 2)
     tip = svg.locator("[aria-label=tip]")
     playwright.expect(tip).to_contain_text("heads: 4")
-    playwright.expect(tip).to_contain_text("least risk: 4.5 (exact)")
+    playwright.expect(tip).to_contain_text("least risk: 4.5")
     button = page.locator(".legend button").first
     assert button.get_attribute("aria-pressed") == "true"
     before = svg.locator("path, circle").count()
@@ -287,3 +289,36 @@ def test_keyboard_and_rest(reader):
     page = tab.open("claims/elsa-curves.html")
     # What scrolls can be reached, so that the keyboard can scroll it.
     assert page.evaluate("[...document.querySelectorAll('.box')].every((box) => box.tabIndex === 0)")
+
+
+def value_of(label: str) -> float:
+    """The number that a tick of the page stands for: 0.02, or a power of ten."""
+    if label.startswith("10") and label[2:].translate(SUPERSCRIPTS).lstrip("-").isdigit() and label[2:]:
+        return 10.0 ** int(label[2:].translate(SUPERSCRIPTS))
+    return float(label.replace("−", "-"))
+
+
+SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_ticks_of_logarithmic_axes_stand_where_they_say(reader, viewport):
+    tab, checked = reader(viewport=viewport), 0
+    for name in all_pages():
+        page = tab.open(name)
+        for figure in page.query_selector_all("figure[data-figure]"):
+            data = json.loads(page.inner_text(f"#data-{figure.get_attribute('data-figure')}"))
+            for panel, svg in zip(data["panels"], figure.query_selector_all(".drawn > svg"), strict=True):
+                if panel["kind"] != "plot" or not panel["y"]["log"]:
+                    continue
+                ticks = svg.eval_on_selector_all(
+                    "[aria-label='y-axis tick label'] text",
+                    "all => all.map((each) => [each.textContent, each.transform.baseVal.consolidate().matrix.f])",
+                )
+                heights = [height for _, height in ticks]
+                logs = [math.log10(value_of(label)) for label, _ in ticks]
+                assert len(ticks) >= 2, (name, ticks)
+                fit = np.polynomial.Polynomial.fit(logs, heights, 1)
+                np.testing.assert_allclose(heights, fit(np.array(logs)), atol=1.5, err_msg=f"{name}: {ticks}")
+                checked += 1
+    assert checked >= 2

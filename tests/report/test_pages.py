@@ -19,6 +19,7 @@ from descant.figures import DARK, LIGHT, PAGE_DARK, PAGE_LIGHT, bare, drawing
 from descant.figures.static import pictures
 from descant.report import draw_figures, write_report
 from descant.report._assets import VENDOR, assets
+from descant.report._pages import together
 from descant.report._tables import figure_csv, table_csv
 from descant.report._words import line, measured, number, paragraphs
 from tests.support import ROOT
@@ -117,6 +118,18 @@ def test_the_page_of_a_claim_has_everything(report):
         "Wiggles grow with depth.",
     ):
         assert words in text, words
+
+
+def test_a_refutation_does_not_read_like_a_statement(report):
+    text = Page(report / "claims" / "ltb-refuted.html").text
+    assert "0.2718 ± 0.0030 , but has to be" in text
+    assert ", but has to be" not in Page(report / "claims" / "lt-eight.html").text
+
+
+def test_a_reason_that_several_checks_share_stands_once():
+    one, other = (equal(name, 1.0, 1.0, tolerance=0.1, reason=name) for name in ("one", "other"))
+    assert [span for _, span in together([one, one, one, other, one])] == [3, 0, 0, 1, 1]
+    assert together([]) == []
 
 
 def test_nothing_in_a_claim_becomes_markup(report):

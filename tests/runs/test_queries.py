@@ -116,11 +116,52 @@ def test_columns_of_many_kinds(tmp_path):
     assert str(2**60 + 1) in {row["step"] for row in query("SELECT step FROM metrics", tmp_path).to_pylist()}
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM read_csv('{here}/secret.csv')",
+        "SELECT * FROM '{here}/secret.csv'",
+        "SELECT * FROM read_text('/etc/passwd')",
+        "SELECT * FROM read_blob('/etc/passwd')",
+        "SELECT * FROM glob('/etc/*')",
+        "SELECT * FROM sniff_csv('/etc/passwd')",
+        "SELECT * FROM parquet_scan('{here}/three/metrics.parquet')",
+        "SELECT * FROM secret",
+        "COPY runs TO '{here}/written.csv'",
+        "COPY (SELECT 1) TO '{here}/secret.csv'",
+        "EXPORT DATABASE '{here}/exported'",
+        "IMPORT DATABASE '{here}'",
+        "ATTACH '{here}/written.db'",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "LOAD '{here}/secret.csv'",
+        "SET enable_external_access = true",
+        "SELECT 1; SET lock_configuration = false",
+        "RESET enable_external_access",
+        "SET python_enable_replacements = true",
+        "SET temp_directory = '{here}/spilled'",
+        "SET log_query_path = '{here}/log'",
+        "PRAGMA profiling_output = '{here}/profile'",
+        "PRAGMA enable_profiling = 'json'",
+        "CALL enable_logging(storage = 'file', storage_config = {{'path': '{here}/log'}})",
+        "CREATE PERSISTENT SECRET mine (TYPE s3)",
+    ],
+)
+def test_sql_reads_and_writes_nothing_else(some_runs, sql):
+    secret = [1]  # a name that SQL must not find
+    (some_runs / "secret.csv").write_text("word\nxyzzy\n")
+    before = {path: path.read_bytes() for path in some_runs.rglob("*") if path.is_file()}
+    with pytest.raises(ValueError, match="sql can't be answered: ") as said:
+        query(sql.format(here=some_runs), some_runs)
+    assert "xyzzy" not in str(said.value) and secret
+    assert {path: path.read_bytes() for path in some_runs.rglob("*") if path.is_file()} == before
+
+
 def test_broken_are_listed(some_runs):
     broken = {each.folder.name: each.reason for each in Store(some_runs).broken()}
     assert set(broken) == {"foreign", "torn", "lost"}
-    assert "config.json does not exist" in broken["foreign"] and "can't be read as JSON" in broken["torn"]
-    assert "result.json is not a JSON object" in broken["lost"]
+    assert "config.json does not exist" in broken["foreign"] and "can't be read: " in broken["torn"]
+    assert "result.json can't be read: its checksum" in broken["lost"]
     for name, damage in (("metrics.jsonl", b"{"), ("checkpoint.safetensors", b"short")):
         path = some_runs / "half" / name
         whole = path.read_bytes()

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from descant._signals import Terminated, terminate_politely
 from descant.attention import LSA
 from descant.runs import Run, Store, _checkpoint, drive, run_key
 from descant.training import State
@@ -130,8 +131,9 @@ def test_the_last_whole_state_is_kept_when_the_training_breaks_off(tmp_path, dra
     assert contents(tmp_path / "a") == whole
 
 
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("before", [True, False])
-def test_ctrl_c_while_saving(tmp_path, monkeypatch, before):
+def test_asked_to_end_while_saving(tmp_path, monkeypatch, before, asked):
     """It comes before or after the save, never in its midst, and no row is kept twice."""
     whole = finished(tmp_path / "whole", Toy(30))
     run = opened(tmp_path / "a", Toy(30))
@@ -140,16 +142,16 @@ def test_ctrl_c_while_saving(tmp_path, monkeypatch, before):
     def interrupted(state, rows):
         saves.append(state)
         if len(saves) == 7 and before:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(asked)
         save(state, rows)
         if len(saves) == 7 and not before:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(asked)
 
     monkeypatch.setattr(run, "save", interrupted)
     # A process that was started in the background ignores Ctrl-C.
     inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with pytest.raises(KeyboardInterrupt):
+        with terminate_politely(), pytest.raises(Terminated if asked == signal.SIGTERM else KeyboardInterrupt):
             drive(Toy(30), run, every=0.0)
     finally:
         signal.signal(signal.SIGINT, inherited)

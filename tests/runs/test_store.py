@@ -1,13 +1,15 @@
 """Runs are found again, and kept by one process at a time."""
 
+import contextlib
 import os
 import threading
 from pathlib import Path
 
 import pytest
 
-from descant.runs import Store, drive, environment, run_key
-from tests.support.run_folders import another_process_on, contents, opened
+from descant.cli._train import _restart
+from descant.runs import Run, Store, _run, drive, environment, run_key
+from tests.support.run_folders import another_process_on, contents, finished, opened, under_way
 from tests.support.runs_worker import CODE, Toy, complete
 
 
@@ -82,6 +84,87 @@ def test_a_changed_environment(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"begun under jax .* then, 9.9 now, so it can't be continued bit for bit"):
         opened(tmp_path / "under-way", toy)
     assert opened(tmp_path / "done", toy).finished
+
+
+# Deleting
+
+
+def test_only_the_files_of_a_run_are_deleted(tmp_path):
+    store, toy = Store(tmp_path, code=CODE), Toy(5)
+    mine = {"notes.txt": "mine", ".config.json.old": "mine", "plots/loss.png": "mine"}
+    for name, work in (("done", complete), ("half", lambda folder, toy: under_way(folder, toy, 3))):
+        folder = tmp_path / name
+        work(folder, toy)
+        for path, text in mine.items():
+            (folder / path).parent.mkdir(exist_ok=True)
+            (folder / path).write_text(text)
+        (folder / ".result.json.abcd1234").touch()  # what a process that was killed left
+        Run(folder).restart()
+        run = store.open(toy.config(), folder)
+        assert run.state == "stopped" and run.checkpoint() is None and run.metrics().num_rows == 0
+        complete(folder, toy)
+        store.delete(Run(folder))
+        left = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+        assert left == set(mine) and all((folder / path).read_text() == text for path, text in mine.items())
+    complete(tmp_path / "alone", toy)
+    store.delete(store.get("alone"))
+    assert not (tmp_path / "alone").exists()
+
+
+def test_files_beside_a_run_go_with_it(tmp_path):
+    toy = Toy(3)
+    run = opened(tmp_path / "a", toy)
+    state = drive(toy, run)
+    run.finish(toy.model(state), toy.result(state), beside={"extra.json": b"{}"})
+    assert run.file("extra.json").read_bytes() == b"{}" and run.trouble() is None
+    run.file("extra.json").write_bytes(b"[]")
+    with pytest.raises(ValueError, match=r"extra.json is missing, or is not the file that result.json was written for"):
+        run.file("extra.json")
+    assert "extra.json" in str(run.trouble()) and [each.folder.name for each in Store(tmp_path).broken()] == ["a"]
+    run.delete()
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_deletion_that_is_cut_off_leaves_a_run(tmp_path, monkeypatch):
+    """Whatever file is the last one to be deleted: the run can be done again, or deleted."""
+    toy = Toy(5)
+    whole = finished(tmp_path / "whole", toy)
+    for count in range(12):
+        folder = tmp_path / str(count)
+        complete(folder, toy) if count % 2 else under_way(folder, toy, 3)
+        left = count // 2
+
+        def cut(path, real=_run.remove):
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise KeyboardInterrupt
+            real(path)
+
+        with monkeypatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
+            patch.setattr(_run, "remove", cut)
+            Run(folder).delete()
+        complete(folder, toy)
+        assert contents(folder) == whole
+
+
+def test_no_resume_restarts_this_run_and_no_other(tmp_path):
+    store, toy = Store(tmp_path, code=CODE), Toy(3)
+    complete(tmp_path / "a", toy)
+    (tmp_path / "a" / "notes.txt").write_text("mine")
+    before = contents(tmp_path / "a")
+    _restart(store, Toy(4).config(), tmp_path / "a")
+    with pytest.raises(ValueError, match="holds another run: steps is 3 there and 4 here"):
+        store.open(Toy(4).config(), tmp_path / "a")
+    assert contents(tmp_path / "a") == before
+    _restart(store, toy.config(), tmp_path / "a")
+    assert set(contents(tmp_path / "a")) == {"config.json", "notes.txt"}
+    complete(tmp_path / "a", toy)
+    assert contents(tmp_path / "a") == before
+    (tmp_path / "a" / "result.json").write_bytes(b"{")  # no reason not to do it again
+    _restart(store, toy.config(), None)
+    complete(tmp_path / "a", toy)
+    assert contents(tmp_path / "a") == before
 
 
 # The lock

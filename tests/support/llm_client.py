@@ -16,8 +16,8 @@ class Server:
         self.folder, self.process = folder, process
         self.url = f"http://127.0.0.1:{port}/v1"
 
-    def tell(self, **script: str) -> None:
-        """What to do with requests, by number ("r3") or all of them."""
+    def tell(self, **script: str | dict) -> None:
+        """What to do with requests, by number ("r3") or all of them: a mood, or what to send word for word."""
         text = json.dumps({name.removeprefix("r"): what for name, what in script.items()})
         (self.folder / "script.new").write_text(text)
         (self.folder / "script.new").rename(self.folder / "script.json")

@@ -3,10 +3,13 @@
     python -m tests.support.llm_server FOLDER [--smollm2]
 
 It writes its port into FOLDER/port, a line per request into FOLDER/requests.jsonl, and reads FOLDER/script.json before
-each request: what to do with requests by their number, such as {"0": "429", "1": "silence"}, or "all" for every one.
+each request: what to do with requests by their number, such as {"0": "429", "1": "silence"}, or "all" for every one. An
+object says what to send word for word: status, reason, headers, body (gzip: so many MB of it, packed), how many times
+the body is sent, and the pause before each time.
 """
 
 import argparse
+import gzip
 import json
 import math
 import os
@@ -63,7 +66,25 @@ class Handler(BaseHTTPRequestHandler):
                 log.write(json.dumps({"path": self.path, "key": self.headers.get("Authorization"), **body}) + "\n")
         self.act(script.get(str(number), script.get("all", "answer")), body)
 
-    def act(self, what: str, body: dict):
+    def send_as_told(self, told: dict):
+        """Whatever the test wants to see arrive, in pieces if it says so."""
+        self.send_response(told.get("status", 200), told.get("reason", "As told"))
+        for name, value in told.get("headers", {}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        data = told.get("body", "").encode()
+        if "gzip" in told:
+            data = gzip.compress(bytes(told["gzip"] << 20))
+        # A client that has seen enough hangs up.
+        with suppress(OSError):
+            for _ in range(told.get("times", 1)):
+                time.sleep(told.get("pause", 0.0))
+                self.wfile.write(data)
+                self.wfile.flush()
+
+    def act(self, what: str | dict, body: dict):
+        if isinstance(what, dict):
+            return self.send_as_told(what)
         chat = self.path.endswith("/chat/completions")
         if what == "die":
             os._exit(1)

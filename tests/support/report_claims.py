@@ -211,7 +211,7 @@ $$\min_{P,Q} R(P, Q) = \operatorname{tr}(\Psi\Lambda) - \operatorname{tr}\bigl((
 
 def judged(id: str, evidence: Evidence, **more) -> Judgement:
     given = {"budget": "quick", "seed": 0, "seconds": 12.34, "failure": "", "environment": ENVIRONMENT}
-    return Judgement(id=id, verdict=evidence.verdict, evidence=evidence, **{**given, **more})
+    return Judgement(id=id, evidence=evidence, **{**given, **more})
 
 
 def passing(name: str = "least risk, one head") -> Check:
@@ -274,7 +274,6 @@ def judgements() -> dict[str, Judgement]:
             "elsa-failed",
             "quick",
             0,
-            "undecided",
             3.0,
             None,
             'Traceback (most recent call last):\n  File "elsa.py", line 3\n'

@@ -41,6 +41,7 @@ from ._kind import Kind as Kind, Prepared as Prepared, kind_of as kind_of, rando
 from ._kinds import KINDS as KINDS, Named as Named, discover as _discover, make_model as make_model
 from ._layer_states import LayerStates as LayerStates, layer_states as layer_states
 from ._levels import (
+    MOST_STARTS as MOST_STARTS,
     RANDOM_STARTS as RANDOM_STARTS,
     Level as Level,
     deepened as deepened,

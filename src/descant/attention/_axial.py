@@ -67,7 +67,7 @@ class Axial(AbstractLinearTransformer):
         scale=0.1,
         dtype=float,
     ) -> "Axial":
-        """Normal numbers of the given scale."""
+        """Normal numbers of the given scale; `tied` layers share one set of them."""
         _check.size("axes", axes)
         depth, count = depth_and_sets(layers, heads, tied)
         across, along = jax.random.split(key)
@@ -77,7 +77,7 @@ class Axial(AbstractLinearTransformer):
 
     @classmethod
     def from_diag(cls, model: Diag, axes: int = 1) -> "Axial":
-        """The same network: its axes are inputs like the others."""
+        """The same network, written with so many axes: they are inputs like the others."""
         _check.size("axes", axes)
 
         def block(x, y):

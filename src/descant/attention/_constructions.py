@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
 from .. import _check
 from ..estimators import GD, GDBeta, GDPlusPlus, GramAffine, PreconditionedGD
@@ -14,7 +15,15 @@ from ._ltb import LTB
 
 
 def gd_as_lsa(gd: GD | PreconditionedGD) -> LSA:
-    """One step of gradient descent from zero: one head with v = e_{d+1}, U = [Gamma^T 0; 0 0]."""
+    """One step of gradient descent from zero: one head with v = e_{d+1}, U = [Gamma^T 0; 0 0].
+
+    A `ValueError` if `gd` takes more steps, or starts elsewhere.
+
+    >>> gd_as_lsa(GD(jnp.zeros(2), [0.5])).u[0]
+    Array([[0.5, 0. , 0. ],
+           [0. , 0.5, 0. ],
+           [0. , 0. , 0. ]], dtype=float64)
+    """
     if isinstance(gd, GD):
         if np.any(np.asarray(gd.start)):
             raise ValueError("gd starts from a non-zero w0; LSA without a guess starts from zero: use gd_as_yq_lsa.")
@@ -25,7 +34,11 @@ def gd_as_lsa(gd: GD | PreconditionedGD) -> LSA:
 
 
 def gd_as_yq_lsa(gd: GD) -> LSA:
-    """One step of gradient descent from w0: one head with the guess `<w0, x_query>`."""
+    """One step of gradient descent from w0: one head with the guess `<w0, x_query>`; a `ValueError` for more steps.
+
+    >>> gd_as_yq_lsa(GD(jnp.ones(2), [0.5])).guess.g
+    Array([1., 1.], dtype=float64)
+    """
     return gd_beta_as_yq_lsa(GDBeta(gd.start, _single_step(gd) * jnp.eye(gd.start.shape[0])))
 
 
@@ -33,6 +46,12 @@ def gd_beta_as_yq_lsa(gd_beta: GDBeta) -> LSA:
     """GD-beta: the guess `<beta, x_query>`, and one head with v = (-beta, 1), U = [Gamma^T 0; 0 0].
 
     Exact for a masked and for an attending query: the query's own residual is zero.
+
+    >>> from descant import Prompt
+    >>> gd = GDBeta(jnp.ones(2), 0.5 * jnp.eye(2))
+    >>> prompt = Prompt(x=jnp.eye(2), y=jnp.array([1.0, 2.0]), x_query=jnp.ones(2))
+    >>> float(gd_beta_as_yq_lsa(gd)(prompt)) == float(gd(prompt))
+    True
     """
     return LSA(*_one_head(gd_beta.beta, gd_beta.gamma), LinearGuess(gd_beta.beta))
 
@@ -74,14 +93,24 @@ def gd_beta_as_elsa(gd_beta: GDBeta, n: int) -> ELSAPredictor:
 
 
 def gd_as_transformer(gd: GD, n: int) -> GDPlusPlusTransformer:
-    """k steps of gradient descent from zero as k layers without preconditioning, for contexts of length n."""
+    """k steps of gradient descent from zero as k layers without preconditioning, for contexts of length n.
+
+    A `ValueError` if `gd` starts elsewhere than in zero.
+
+    >>> gd_as_transformer(GD(jnp.zeros(2), [0.5, 0.5]), n=8).layers
+    2
+    """
     if np.any(np.asarray(gd.start)):
         raise ValueError("gd starts from a non-zero w0; a linear transformer's query starts with the label 0.")
     return GDPlusPlusTransformer(jnp.zeros_like(gd.steps), -gd.steps / n)
 
 
 def gd_plus_plus_as_transformer(gd: GDPlusPlus) -> GDPlusPlusTransformer:
-    """GD++: w_xx = -contraction, w_yx = -step, layer by layer."""
+    """GD++: w_xx = -contraction, w_yx = -step, layer by layer.
+
+    >>> gd_plus_plus_as_transformer(GDPlusPlus([0.0, 0.5], [0.1, 0.0])).w_yx
+    Array([-0. , -0.5], dtype=float64)
+    """
     return GDPlusPlusTransformer(-gd.contractions, -gd.steps)
 
 
@@ -90,6 +119,10 @@ def gram_affine_as_lsa(predictor: GramAffine) -> LSA:
 
     This is the head bound of Xie et al. (2025), made explicit: with `best("multi-head-lsa", task)` it gives the optimal
     multi-head LSA. An offset becomes a linear guess.
+
+    >>> merged = GDBeta(jnp.ones(2), 0.5 * jnp.eye(2)).gram_affine(2, 8)
+    >>> gram_affine_as_lsa(GramAffine(merged.offset, merged.tensor)).heads
+    3
     """
     d = predictor.offset.shape[0]
     u = jnp.pad(jnp.transpose(predictor.tensor, (1, 2, 0)), ((0, 0), (0, 0), (0, 1)))
@@ -103,6 +136,11 @@ def two_noise_network(n: int, sigmas: tuple[float, float]) -> FreeDiag:
     For inputs x ~ N(0, I / n) and tasks w ~ N(0, I), where X^T X is nearly I and y^T y nearly n sigma^2. Layer 1 takes
     a gradient step, w_yx = -c; layer 2 shrinks by the labels' size: c (1 + n sigma^2 w_yy) = 1 / (1 + sigma^2) at both
     levels, two linear equations for c and c w_yy. At other levels it is not ridge regression.
+
+    **Arguments:** `sigmas` are two different noise levels, none negative.
+
+    >>> two_noise_network(100, (0.0, 1.0)).w_yx
+    Array([-1.,  0.], dtype=float64)
     """
     _check.size("n", n)
     first, second = (float(sigma) for sigma in sigmas)
@@ -114,7 +152,7 @@ def two_noise_network(n: int, sigmas: tuple[float, float]) -> FreeDiag:
     return FreeDiag(w_xx=zero, w_xy=zero, w_yx=jnp.array([-step, 0.0]), w_yy=jnp.array([0.0, product / step]))
 
 
-def _single_step(gd: GD):
+def _single_step(gd: GD) -> Float[Array, ""]:
     if gd.steps.shape != (1,):
         raise ValueError(
             f"gd takes {gd.steps.shape[0]} steps; one layer of attention takes one: use gd_as_transformer."
@@ -122,19 +160,21 @@ def _single_step(gd: GD):
     return gd.steps[0]
 
 
-def _one_head(start, gamma):
+def _one_head(
+    start: Float[Array, " d"], gamma: Float[Array, "d d"]
+) -> tuple[Float[Array, "1 e"], Float[Array, "1 e e"]]:
     """v = (-start, 1) and U = [Gamma^T 0; 0 0], as one head."""
     return jnp.append(-start, 1.0)[None, :], jnp.pad(gamma.T, ((0, 1), (0, 1)))[None]
 
 
-def _times(right, rows: int) -> dict:
+def _times(right: Float[Array, "c c"], rows: int) -> dict[str, Float[Array, "_ c"]]:
     """H -> H right, as a head without its own input to attend to; needs the smaller identity of the two sizes."""
     columns = right.shape[0]
     eye = jnp.eye(rows, columns)
     return {"w3": right, "b1": eye, "b2": eye} if rows >= columns else {"b3": eye, "b1": eye, "w2": right}
 
 
-def _block(heads: list[dict], rows: int, columns: int) -> ELSABlock:
+def _block(heads: list[dict[str, Float[Array, "_ c"]]], rows: int, columns: int) -> ELSABlock:
     """Heads given by their non-zero matrices."""
     shapes = {"w": (columns, columns), "b": (rows, columns)}
     names = ("w1", "w2", "w3", "b1", "b2", "b3")

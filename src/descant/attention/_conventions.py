@@ -28,7 +28,11 @@ def from_kqvp(
     value: Float[Array, "L K v e"],
     projection: Float[Array, "L K e v"],
 ) -> Full:
-    """A stack from its key, query, value and projection factors: P_k = projection value, Q_k = key^T query."""
+    """A stack from its key, query, value and projection factors: P_k = projection value, Q_k = key^T query.
+
+    **Arguments:** `key` and `query` (L, K, k, d+1), `value` (L, K, v, d+1), `projection` (L, K, d+1, v), for L layers
+    of K heads.
+    """
     return Full(projection @ value, jnp.swapaxes(key, -1, -2) @ query)
 
 
@@ -40,23 +44,35 @@ def to_kqvp(
     Float[Array, "L K e e"],
     Float[Array, "L K e e"],
 ]:
-    """(key, query, value, projection) of full width: keys and values are the tokens themselves."""
+    """(key, query, value, projection) of full width: keys and values are the tokens themselves.
+
+    **Returns:** four arrays (L, K, d+1, d+1).
+    """
     p, q = model.parameters()
     eye = jnp.broadcast_to(jnp.eye(p.shape[-1], dtype=p.dtype), p.shape)
     return eye, q, eye, p
 
 
 def from_pq(p: Float[Array, "L K d d"], q: Float[Array, "L K d d"], n: int) -> Full:
-    """A stack from merged P and Q of size d, last rows and columns fixed: P = diag(p, 1) / n, Q = diag(q, 0)."""
+    """A stack from merged P and Q of size d, last rows and columns fixed: P = diag(p, 1) / n, Q = diag(q, 0).
+
+    **Arguments:** `p` and `q` (L, K, d, d), for contexts of length `n`.
+
+    >>> eye = jnp.eye(2)[None, None]
+    >>> from_pq(0 * eye, -eye, n=8).layers
+    1
+    """
     _check.size("n", n)
     grow = ((0, 0), (0, 0), (0, 1), (0, 1))
     return Full(jnp.pad(p, grow).at[..., -1, -1].set(1) / n, jnp.pad(q, grow))
 
 
 def to_pq(model: Full, n: int) -> tuple[Float[Array, "L K d d"], Float[Array, "L K d d"]]:
-    """Merged P and Q of size d; an error if the network is not of that form.
+    """Merged P and Q of size d, for contexts of length `n`; a `ValueError` if the network is not of that form.
 
     P and Q are known up to a factor c P, Q / c: it is chosen so that P's last entry is 1.
+
+    **Returns:** p and q (L, K, d, d).
     """
     _check.size("n", n)
     p, q = model.parameters()
@@ -75,12 +91,19 @@ def to_pq(model: Full, n: int) -> tuple[Float[Array, "L K d d"], Float[Array, "L
 
 
 def from_vq(v: Float[Array, "e e"], q: Float[Array, "e e"]) -> LSA:
-    """One layer from V = W_P^T W_V and Q = W_K^T W_Q: only V's last row reaches the prediction."""
+    """One layer from V = W_P^T W_V and Q = W_K^T W_Q, both (d+1, d+1): only V's last row reaches the prediction.
+
+    >>> from_vq(jnp.eye(3), jnp.eye(3)).v
+    Array([[0., 0., 1.]], dtype=float64)
+    """
     return LSA(v[None, -1], q[None])
 
 
 def to_vq(model: LSA, n: int) -> tuple[Float[Array, "e e"], Float[Array, "e e"]]:
-    """(V, Q) of a single masked head without a guess, for contexts of length n; V is zero but for its last row."""
+    """(V, Q) of a single masked head without a guess, for contexts of length n; V is zero but for its last row.
+
+    **Returns:** two matrices (d+1, d+1); a `ValueError` for a layer with more heads, a guess or an attending query.
+    """
     _plain(model)
     if model.heads != 1:
         raise ValueError(f"the layer has {model.heads} heads; one pair (V, Q) is one head.")
@@ -89,7 +112,13 @@ def to_vq(model: LSA, n: int) -> tuple[Float[Array, "e e"], Float[Array, "e e"]]
 
 
 def with_normalization(model: LSA, n: int, normalized: bool) -> LSA:
-    """The same function of contexts of length n, written with or without the division by n."""
+    """The same function of contexts of length n, written with or without the division by n.
+
+    >>> import jax
+    >>> plain = with_normalization(LSA.random(2, key=jax.random.key(0)), n=8, normalized=False)
+    >>> plain.normalized
+    False
+    """
     _check.size("n", n)
     if model.normalized == normalized:
         return model
@@ -98,7 +127,10 @@ def with_normalization(model: LSA, n: int, normalized: bool) -> LSA:
 
 
 def lsa_as_transformer(model: LSA, n: int) -> Full:
-    """One masked layer without a guess as a linear transformer: P_k is zero but for its last row -v_k."""
+    """One masked layer without a guess as a linear transformer, for contexts of length `n`.
+
+    P_k is zero but for its last row -v_k; a `ValueError` for a layer with a guess or an attending query.
+    """
     _plain(model)
     model = with_normalization(model, n, False)
     p = jnp.zeros_like(model.u).at[:, -1].set(-model.v)
@@ -106,7 +138,10 @@ def lsa_as_transformer(model: LSA, n: int) -> Full:
 
 
 def transformer_as_lsa(model: Full, n: int) -> LSA:
-    """A linear transformer of one layer as LSA: the update of the context's tokens is dropped, nobody reads it."""
+    """A linear transformer of one layer as LSA, for contexts of length `n`; a `ValueError` if it has more.
+
+    The update of the context's tokens is dropped: nobody reads it.
+    """
     if model.layers != 1:
         raise ValueError(f"the transformer has {model.layers} layers; LSA is one layer.")
     p, q = model.parameters()

@@ -39,7 +39,7 @@ class Diag(AbstractDiagonal):
     def random(
         cls, layers: int, heads: int = 1, *, key: PRNGKeyArray, tied: bool = False, scale=0.1, dtype=float
     ) -> "Diag":
-        """Normal numbers of the given scale."""
+        """Normal numbers of the given scale; `tied` layers share one set of them."""
         depth, count = depth_and_sets(layers, heads, tied)
         return cls(*(scale * jax.random.normal(key, (4, count, heads), dtype)), depth=depth)
 

@@ -50,7 +50,9 @@ class AbstractDiagonal(AbstractLinearTransformer):
         return p, jnp.broadcast_to(q[None], p.shape)
 
 
-def blocks(w_xx, w_xy, w_yx, w_yy) -> Float[Array, "L 2 2"]:
+def blocks(
+    w_xx: Float[Array, " L"], w_xy: Float[Array, " L"], w_yx: Float[Array, " L"], w_yy: Float[Array, " L"]
+) -> Float[Array, "L 2 2"]:
     """Four omegas per layer as 2 x 2 matrices."""
     return jnp.stack([jnp.stack([w_xx, w_xy], axis=-1), jnp.stack([w_yx, w_yy], axis=-1)], axis=-2)
 

@@ -20,6 +20,10 @@ class ELSABlock(eqx.Module):
     A row is a token. W3 is the query, W1 the key, W2 the value; weights are (heads, c, c), biases (heads, r, c), or
     None for none at all: then the block is plain linear self-attention H W3 W1^T (H^T H) W2. No softmax, no mask, no
     1/n. Biases have a row per token, which ties a block with biases to one number of rows.
+
+    >>> eye = jnp.eye(2)[None]
+    >>> ELSABlock(eye, eye, eye)(jnp.ones((3, 2)))[0]
+    Array([6., 6.], dtype=float64)
     """
 
     w1: Float[Array, "h c c"]
@@ -56,7 +60,7 @@ class ELSABlock(eqx.Module):
         scale: float = 0.3,
         dtype=float,
     ) -> "ELSABlock":
-        """Normal weights of the given scale over sqrt(columns) and biases of that scale over sqrt(rows)."""
+        """Normal weights of size scale / sqrt(columns), and with `bias` biases of size scale / sqrt(rows)."""
         for name, value in (("rows", rows), ("columns", columns), ("heads", heads)):
             _check.size(name, value)
         normal = jax.random.normal(key, (3, heads, columns + rows, columns), dtype)
@@ -96,7 +100,10 @@ class ELSABlock(eqx.Module):
 
 
 class Repeated(eqx.Module):
-    """Blocks that are run `count` times with the same weights, as a scan: compiling it costs the same for any count."""
+    """Blocks that are run `count` times with the same weights, as a scan: compiling it costs the same for any count.
+
+    Another `Repeated` may stand among them: loops in loops.
+    """
 
     blocks: "tuple[ELSABlock | Repeated, ...]"
     count: int = eqx.field(static=True)
@@ -116,7 +123,15 @@ class Repeated(eqx.Module):
 
 
 class ELSA(eqx.Module):
-    """Blocks one after the other. A network without biases takes inputs of any number of rows."""
+    """Blocks one after the other, on an input H (r, c). A network without biases takes inputs of any number of rows.
+
+    **Arguments:** `blocks` are `ELSABlock`s or `Repeated` ones, at least one, all of the same columns.
+
+    >>> eye = jnp.eye(2)[None]
+    >>> block = ELSABlock(eye, eye, eye)
+    >>> len(ELSA([block, Repeated((block,), 3)]).unrolled())
+    4
+    """
 
     blocks: tuple[ELSABlock | Repeated, ...]
 
@@ -148,7 +163,7 @@ def _unrolled(blocks: Sequence[ELSABlock | Repeated]) -> tuple[ELSABlock, ...]:
     return tuple(each for part in parts for each in part)
 
 
-def _run(blocks: Sequence[ELSABlock | Repeated], h: Array) -> Array:
+def _run(blocks: Sequence[ELSABlock | Repeated], h: Float[Array, "r c"]) -> Float[Array, "r c"]:
     for block in blocks:
         h = block(h)
     return h
@@ -158,6 +173,8 @@ class ELSAPredictor(AbstractPredictor):
     """ELSA as an in-context learner on the natural input [X y 0; x_query^T 0 0]: the variables, simply listed.
 
     The last columns are empty scratch space; the prediction is read in the last of them, in the query's row.
+
+    **Arguments:** `network` has at least d + 2 columns; if its blocks have biases, they have n + 1 rows.
     """
 
     network: ELSA
@@ -180,7 +197,7 @@ class ELSAPredictor(AbstractPredictor):
         scale: float = 0.3,
         dtype=float,
     ) -> "ELSAPredictor":
-        """Random blocks with a residual for contexts of length n."""
+        """Random blocks with a residual for contexts of length n, with `scratch` empty columns."""
         for name, value in (("d", d), ("n", n), ("blocks", blocks), ("scratch", scratch)):
             _check.size(name, value)
         keys = jax.random.split(key, blocks)
@@ -188,7 +205,7 @@ class ELSAPredictor(AbstractPredictor):
         return cls(ELSA([ELSABlock.random(n + 1, d + 1 + scratch, heads, key=each, **shape) for each in keys]))
 
     def embed(self, prompt: Prompt) -> Float[Array, "r c"]:
-        """The natural input."""
+        """The natural input, (n + 1, columns): a row per token, the query last."""
         scratch = self.network.blocks[0].columns - prompt.d - 1
         if scratch < 1:
             raise ValueError(

@@ -30,7 +30,7 @@ class FreeDiag(AbstractDiagonal):
 
     @classmethod
     def random(cls, layers: int, *, key: PRNGKeyArray, tied: bool = False, scale=0.01, dtype=float) -> "FreeDiag":
-        """Normal numbers of the given scale."""
+        """Normal numbers of the given scale; `tied` layers share one set of them."""
         depth, count = depth_and_sets(layers, 1, tied)
         return cls(*(scale * jax.random.normal(key, (4, count), dtype)), depth=depth)
 

@@ -27,7 +27,12 @@ AXES = 2
 
 
 class Full(AbstractLinearTransformer):
-    """FULL: dense P and Q. `p` and `q` are (L, K, d+1, d+1), or (1, K, d+1, d+1) for `depth` tied layers."""
+    """FULL: dense P and Q. `p` and `q` are (L, K, d+1, d+1), or (1, K, d+1, d+1) for `depth` tied layers.
+
+    >>> import jax
+    >>> Full.random(3, layers=2, heads=4, key=jax.random.key(0)).p.shape
+    (2, 4, 4, 4)
+    """
 
     p: Float[Array, "L K e e"]
     q: Float[Array, "L K e e"]
@@ -92,7 +97,13 @@ class Full(AbstractLinearTransformer):
 
 
 def as_full(model: AbstractLinearTransformer, d: int) -> Full:
-    """Any linear transformer as FULL."""
+    """Any linear transformer as FULL, for inputs in R^d: the same function, its P and Q written out.
+
+    >>> from descant.attention import FreeDiag
+    >>> one = jnp.ones(2)
+    >>> as_full(FreeDiag(one, one, one, one), d=3).p.shape
+    (2, 2, 4, 4)
+    """
     return Full(*model.dense(d))
 
 

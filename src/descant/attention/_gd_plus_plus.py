@@ -24,6 +24,11 @@ class GDPlusPlusTransformer(AbstractDiagonal):
 
     Its weight vector is f(X^T X) X^T y with a polynomial f: linear in the labels, hence never better than the best
     constant ridge.
+
+    **Arguments:** `w_xx` and `w_yx` are (L,), or (1,) for `depth` tied layers.
+
+    >>> GDPlusPlusTransformer(jnp.zeros(1), jnp.array([-0.5]), depth=4).layers
+    4
     """
 
     w_xx: Float[Array, " L"]
@@ -38,7 +43,7 @@ class GDPlusPlusTransformer(AbstractDiagonal):
     def random(
         cls, layers: int, *, key: PRNGKeyArray, tied: bool = False, scale=0.01, dtype=float
     ) -> "GDPlusPlusTransformer":
-        """Normal numbers of the given scale."""
+        """Normal numbers of the given scale; `tied` layers share one set of them."""
         depth, count = depth_and_sets(layers, 1, tied)
         return cls(*(scale * jax.random.normal(key, (2, count), dtype)), depth=depth)
 

@@ -11,15 +11,18 @@ from ..tasks import Prompt
 
 
 class AbstractGuess(eqx.Module):
-    """A rule for y_q, the label slot of the query token (x_query, y_q)."""
+    """A rule for y_q, the label slot of the query token (x_query, y_q); `NoGuess`, `LinearGuess` and others are such.
+
+    One of your own that is to be saved stands among the `parts` of the `Kind` that uses it.
+    """
 
     @abstractmethod
     def __call__(self, prompt: Prompt) -> Float[Array, ""]:
-        """The number in the label slot."""
+        """The number in the label slot, from the prompt; its hidden `w` and `y_query` are not to be read."""
 
     @abstractmethod
     def slope(self, d: int, dtype) -> Float[Array, " d"] | None:
-        """g if the guess is `<g, x_query>`, so that a linear layer stays linear in the query; None if it is not."""
+        """g of this dtype if the guess is `<g, x_query>`, so that a layer stays linear in the query; else None."""
 
 
 class NoGuess(AbstractGuess):
@@ -35,7 +38,11 @@ class NoGuess(AbstractGuess):
 
 
 class LinearGuess(AbstractGuess):
-    """y_q = `<g, x_query>` with a trainable g: the guess of y_q-LSA. At its best g is the prior mean."""
+    """y_q = `<g, x_query>` with a trainable g: the guess of y_q-LSA. At its best g is the prior mean.
+
+    >>> LinearGuess(jnp.ones(3)).slope(3, float)
+    Array([1., 1., 1.], dtype=float64)
+    """
 
     g: Float[Array, " d"]
 
@@ -72,7 +79,7 @@ class ConstantGuess(AbstractGuess):
 
 
 class GivenGuess(AbstractGuess):
-    """y_q comes with the prompt, from outside: `prompt.guess`."""
+    """y_q comes with the prompt, from outside: `prompt.guess`; a prompt without one is a `ValueError`."""
 
     def __call__(self, prompt: Prompt) -> Float[Array, ""]:
         """`prompt.guess`."""

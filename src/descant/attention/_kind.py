@@ -12,13 +12,15 @@ from typing import Any, NamedTuple
 import equinox as eqx
 from jaxtyping import PRNGKeyArray
 
-from .. import _check
+from .. import _check, _memory
 from .._predictor import AbstractPredictor
 from ..tasks import AbstractTask
 from ._starts import fresh
 
 # Options that count something; the others are words and switches.
 COUNTS = ("layers", "heads")
+# Deeper networks take hours to compile.
+MOST_LAYERS = 1000
 # What may be asked of any model: one layer, one head, nothing tied, the query masked.
 NEUTRAL = {"layers": 1, "heads": 1, "tied": False, "query_masked": True, "causal": False}
 
@@ -26,8 +28,8 @@ NEUTRAL = {"layers": 1, "heads": 1, "tied": False, "query_masked": True, "causal
 class Prepared(NamedTuple):
     """Contexts in a form in which a kind of model is cheaper than on their moments.
 
-    `prepare(moments)` takes the moments of many contexts at once,
-    `weights(model, context)` one of the prepared contexts.
+    `prepare(moments)` takes the moments of many contexts at once, with a leading axis;
+    `weights(model, context)` one of the prepared contexts, and gives the weight vector (d,).
     """
 
     prepare: Callable[[Any], Any]
@@ -101,7 +103,7 @@ class Kind:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options of `make`, with their defaults."""
+        """The options of `make`, with their defaults; `inspect.Parameter.empty` for one that has none."""
         parameters = inspect.signature(self.make).parameters.values()
         return {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY and each.name != "key"}
 
@@ -109,7 +111,7 @@ class Kind:
         """All options of the kind: as given, or its defaults for None; an option that it doesn't have is refused."""
         for name, value in options.items():
             if name in COUNTS and value is not None:
-                _check.size(name, value)
+                _check.size(name, value, most=MOST_LAYERS if name == "layers" else None)
             if value is not None and name not in self.options and NEUTRAL.get(name) != value:
                 known = ", ".join(self.options) or "none"
                 raise ValueError(f"{name} is {value!r}, but {self.name} has no such option; its options: {known}.")
@@ -123,16 +125,30 @@ class Kind:
 
     def made(self, task: AbstractTask, *, key: PRNGKeyArray, **options: Any) -> Any:
         """A model with random weights; options that are None are the kind's defaults."""
-        return self.make(task, key=key, **self.chosen(**options))
+        chosen = self.chosen(**options)
+        layers, heads = (chosen.get(name) or 1 for name in COUNTS)
+        # The largest have a few dense matrices per head and layer.
+        size = 4 * layers * heads * (task.d + 1) ** 2
+        _memory.need(f"{self.name} with {layers} layers and {heads} heads in d = {task.d} dimensions", size, "them")
+        return self.make(task, key=key, **chosen)
 
 
 def kind_of(model: Any) -> Kind:
-    """The record of a model."""
+    """The record of a model: the `Kind` that stands beside its class, or one of defaults.
+
+    >>> import jax
+    >>> from descant import attention as at
+    >>> kind_of(at.LSA.random(3, key=jax.random.key(0))).name
+    'lsa'
+    """
     return Kind.of(type(model))
 
 
 def random_start(model: AbstractPredictor, task: AbstractTask, key: PRNGKeyArray) -> Any:
-    """Other random weights for the same kind of model, of the size that the task's contexts call for."""
+    """Other random weights for the same kind of model, of the size that the task's contexts call for.
+
+    **Arguments:** `model` gives the kind and the shapes; its own weights are looked at for their size, if at all.
+    """
     return kind_of(model).restart(model, task, key)
 
 

@@ -30,6 +30,16 @@ def layer_states(model: AbstractLinearTransformer, moments: Moments) -> LayerSta
         M' = (I + A) M - b w^T,   u' = (I + A) u + a b,   a' = (1 + s) a + `<c, u>`,   w' = (1 + s) w - M^T c.
 
     The minus in M' is needed; a printed transcription has a plus there.
+
+    **Arguments:** `moments` are those of one context.
+
+    **Returns:** `LayerStates`, whose `w[-1]` is `model.weights(moments)`.
+
+    >>> from descant import Prompt
+    >>> from descant.attention import GDPlusPlusTransformer
+    >>> prompt = Prompt(x=jnp.eye(2), y=jnp.array([1.0, 2.0]), x_query=jnp.ones(2))
+    >>> layer_states(GDPlusPlusTransformer(jnp.zeros(1), jnp.array([-0.5])), prompt.moments()).w[-1]
+    Array([0.5, 1. ], dtype=float64)
     """
     identity = jnp.eye(moments.d + 1, dtype=moments.gram.dtype)
 

@@ -23,11 +23,17 @@ from ._kind import kind_of, random_start
 
 # Random starts beside those that are known to be good.
 RANDOM_STARTS = 6
+# Each takes a moment to draw and a while to follow.
+MOST_STARTS = 10_000
 
 
 @dataclass(frozen=True)
 class Level:
-    """One class of models on the way: what it looks like, and where its fits begin, given what was found before."""
+    """One class of models on the way: what it looks like, and where its fits begin, given what was found before.
+
+    `template` is a model of the class; `starts(found, key)` gives models of its shapes, `found` being the best of each
+    level before by name.
+    """
 
     name: str
     template: Any
@@ -38,6 +44,14 @@ def plan(model: AbstractPredictor, task: AbstractTask, random_starts: int, *, ev
     """The levels that lead to a model of this kind; the last one is the model's own.
 
     With `every_depth` all shallower networks of its kind are among them, also where they don't lead there.
+
+    **Arguments:** `random_starts` are tried at every level beside those that are known to be good.
+
+    >>> import jax
+    >>> from descant import LinearRegression, attention as at
+    >>> model = at.Diag.zeros(layers=2)
+    >>> [level.name for level in plan(model, LinearRegression(d=3, n=8), random_starts=1)]
+    ['gd++ 1', 'diag 1', 'gd++ 2', 'diag 2']
     """
     levels = kind_of(model).levels
     if levels is None:
@@ -61,7 +75,10 @@ def cut(model: Any, layers: int) -> Any:
 
 
 def deepened(model: Any, task: AbstractTask, key: PRNGKeyArray) -> list[Any]:
-    """Networks with one more layer that begin where `model` stands: a weak random layer at each place."""
+    """Networks with one more layer that begin where `model` stands: a weak random layer at each place.
+
+    **Returns:** `model.layers + 1` networks, one for each place of the new layer.
+    """
     single = jax.tree.map(lambda leaf: leaf[:1], model)
     starts = []
     for position in range(model.layers + 1):

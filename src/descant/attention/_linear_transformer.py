@@ -30,7 +30,9 @@ UNROLLED_DEPTH = 8
 class AbstractLinearTransformer(AbstractLinearPredictor):
     """What all parametrisations share: the recursion in moment space, and the papers' token form.
 
-    Parameters have a leading axis over layers; a tied network has one set of them and a `depth`.
+    Parameters have a leading axis over layers; a tied network has one set of them and a `depth`. A parametrisation of
+    one's own has fields with that axis, and `parameters`, `update`, `last_row`, `dense` and `check_inputs`; with
+    `factors` it can also be rescaled to other context lengths.
     """
 
     depth: int | None = eqx.field(static=True, default=None, kw_only=True)
@@ -42,11 +44,15 @@ class AbstractLinearTransformer(AbstractLinearPredictor):
 
     @abstractmethod
     def parameters(self) -> PyTree[Array]:
-        """The layers' parameters, stacked along a first axis of length `layers`."""
+        """The layers' parameters, stacked along a first axis of length `layers`; `update` gets those of one layer."""
 
     @abstractmethod
     def update(self, parameters: PyTree[Array], gram: Float[Array, "e e"]) -> Float[Array, "e e"]:
-        """sum_k P_k G Q_k of one layer."""
+        """sum_k P_k G Q_k of one layer, (d+1, d+1): its tokens are moved by e <- e + update e.
+
+        **Arguments:** `parameters` are those of one layer, without the first axis; `gram` is the G of the layer's own
+        tokens.
+        """
 
     @abstractmethod
     def last_row(self, parameters: PyTree[Array], gram: Float[Array, "e e"]) -> Float[Array, " e"]:
@@ -54,7 +60,7 @@ class AbstractLinearTransformer(AbstractLinearPredictor):
 
     @abstractmethod
     def dense(self, d: int) -> tuple[Float[Array, "L K e e"], Float[Array, "L K e e"]]:
-        """The matrices P and Q of every layer and head, written out."""
+        """The matrices P and Q of every layer and head, written out for inputs in R^d."""
 
     @abstractmethod
     def check_inputs(self, d: int) -> None:
@@ -84,7 +90,10 @@ class AbstractLinearTransformer(AbstractLinearPredictor):
         return -row[:-1]
 
     def tokens(self, prompt: Prompt) -> Float[Array, "S m e"]:
-        """All tokens before the first and after each layer, the query last: the papers' own form."""
+        """All tokens before the first and after each layer, the query last: the papers' own form.
+
+        **Returns:** (L + 1, n + 1, d + 1); the prediction is minus the last entry of all.
+        """
         query = jnp.append(prompt.x_query, jnp.zeros((), prompt.x_query.dtype))
         now = jnp.concatenate([jnp.concatenate([prompt.x, prompt.y[:, None]], axis=1), query[None, :]])
         history = [now]

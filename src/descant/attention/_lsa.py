@@ -30,6 +30,13 @@ class LSA(AbstractPredictor):
     | `residual` | y_q is added to the attention's output | it is not |
 
     y_q-LSA is this layer with a `LinearGuess`. Which paper uses which switches is in the documentation, "Conventions".
+
+    **Arguments:** `v` (H, d+1), `u` (H, d+1, d+1); `guess` is a rule for y_q, 0 if left out.
+
+    >>> from descant import Prompt
+    >>> layer = LSA(v=jnp.eye(3)[-1:], u=jnp.diag(jnp.array([1.0, 1.0, 0.0]))[None])
+    >>> float(layer(Prompt(x=jnp.eye(2), y=jnp.array([1.0, 2.0]), x_query=jnp.ones(2))))
+    1.5
     """
 
     v: Float[Array, "H e"]

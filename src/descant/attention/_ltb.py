@@ -17,6 +17,12 @@ class LTB(AbstractLinearPredictor):
     E = [X^T x_query; y^T 0] holds the tokens as columns, M masks the query. Widths: d_k of `w_k`, `w_q`; d_v of `w_p`,
     `w_v`; d_f of `w_1`, `w_2`. Zhang, Wu and Bartlett (2024), section 3; the class is complete for d_k >= d,
     d_v >= d + 1, d_f >= 1. Only the last row of W_2^T W_1 reaches the prediction.
+
+    **Arguments:** `w_k`, `w_q` (d_k, d+1), `w_v`, `w_p` (d_v, d+1), `w_1`, `w_2` (d_f, d+1).
+
+    >>> block = LTB.random(3, key=jax.random.key(0))
+    >>> block.w_k.shape, block.merged().u.shape
+    ((3, 4), (4, 3))
     """
 
     w_k: Float[Array, "dk e"]

@@ -17,6 +17,8 @@ class MergedLTB(AbstractLinearPredictor):
     """y_hat = `<skip, x_query>` + v^T (G / n) U x_query: all that a linear transformer block computes.
 
     G is the Gram matrix of the context's tokens, the query is masked. `skip` is what the MLP makes of the residual.
+
+    **Arguments:** `v` (d+1,), `u` (d+1, d), `skip` (d,).
     """
 
     v: Float[Array, " e"]

@@ -9,7 +9,6 @@ that the user names. A file can't name code.
 
 import dataclasses
 import inspect
-import json
 from collections.abc import Iterable
 from math import isfinite
 from pathlib import Path
@@ -20,10 +19,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import safetensors
-import safetensors.numpy
 
-from .. import _check
+from .. import _check, _tensors
 from .._disk import write_whole
 from .._predictor import AbstractPredictor
 from ._kind import Kind, kind_of
@@ -92,16 +89,17 @@ def save(model: eqx.Module, path: str | Path, kinds: Named | Iterable[Named] = (
 
 
 def to_bytes(model: eqx.Module, kinds: Named | Iterable[Named] = ()) -> bytes:
-    """What `save` writes; read back once, so that nothing is written that would load as another model."""
+    """What `save` writes; read back once, so that nothing is written that would load as another model.
+
+    **Arguments:** those of `save`, without the path. Equal models give equal bytes.
+    """
     tensors: dict[str, np.ndarray] = {}
     own = [kind_of(model)] if isinstance(model, AbstractPredictor) else []
     table = Table([*own, *named(kinds)])
     description = _describe(model, "", tensors, table)
-    # Metadata must be sorted and compact, so that equal models are equal files.
-    config = json.dumps({"format": FORMAT, "model": description}, sort_keys=True, separators=(",", ":"))
-    metadata = {"descant": config}
+    note = {"format": FORMAT, "model": description}
     try:
-        again = _from_parts(metadata, tensors, table)
+        again = _from_parts(note, tensors, table)
     except ValueError as error:
         raise ValueError(
             f"a {type(model).__name__} can't be saved, because it can't be loaded again: {error}"
@@ -111,7 +109,7 @@ def to_bytes(model: eqx.Module, kinds: Named | Iterable[Named] = ()) -> bytes:
             f"a {type(model).__name__} is not the same after it was saved and loaded; its constructor should keep what "
             "its fields hold, or its Kind should name the arguments that it is made from."
         )
-    return safetensors.numpy.save(tensors, metadata=metadata)
+    return _tensors.to_bytes(tensors, note)
 
 
 def check_saving(model: eqx.Module, kinds: Named | Iterable[Named] = ()) -> None:
@@ -125,31 +123,25 @@ def load(path: str | Path, kinds: Named | Iterable[Named] = ()) -> Any:
     **Arguments:** `kinds` are records, classes or `module:name`, one or many, of your own models that the file may
     hold. Those of installed packages (entry points in the group `descant.kinds`) and of the environment variable
     DESCANT_KINDS are known too. A file never says what code to run.
+
+    **Returns:** the model, equal to what was saved; `save` has an example.
     """
     path, table = Path(path), Table(named(kinds))
     try:
-        with safetensors.safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        tensors, note = _tensors.read(path, "expected a model that Descant saved: save or train it again")
     except FileNotFoundError:
         raise ValueError(f"{path} does not exist; expected a model that was saved as safetensors.") from None
-    except (safetensors.SafetensorError, OSError) as error:
-        raise ValueError(f"{path} can't be read as safetensors, it may be cut short or damaged: {error}.") from None
     try:
-        return _from_parts(metadata, tensors, table)
+        return _from_parts(note, tensors, table)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
-def _from_parts(metadata: dict[str, str], tensors: dict[str, np.ndarray], table: Table) -> Any:
-    try:
-        config = json.loads(metadata["descant"])
-    except (KeyError, json.JSONDecodeError):
-        raise ValueError("the file has no readable description under 'descant'; it was not saved by Descant.") from None
-    if not isinstance(config, dict) or config.get("format") != FORMAT:
+def _from_parts(note: dict[str, Any], tensors: dict[str, np.ndarray], table: Table) -> Any:
+    if note.get("format") != FORMAT:
         raise ValueError(f"the file's format is not {FORMAT!r}; it was saved by another version of Descant.")
     left = dict(tensors)
-    model = _build(config.get("model"), "", left, table)
+    model = _build(note.get("model"), "", left, table)
     if left:
         raise ValueError(f"the file holds tensors that the model has no place for: {', '.join(sorted(left))}.")
     return model

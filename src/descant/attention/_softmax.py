@@ -17,6 +17,8 @@ from ._kind import Kind
 MLPS = ("none", "relu", "gelu")
 # Width of the residual stream of transformers that are made by name.
 WIDTH = 64
+# The compiler sees every block of its own: a hundred take minutes.
+MOST_LAYERS = 100
 _ACTIVATIONS = {"relu": jax.nn.relu, "gelu": jax.nn.gelu}
 
 
@@ -64,6 +66,8 @@ class SoftmaxTransformer(AbstractPredictor):
     `causal` lets a token attend to itself and earlier ones only (the query is last, and sees all); `positions` adds a
     learnt vector per position, for contexts of up to that many examples (0: none, and the order of the context doesn't
     matter unless causal).
+
+    `guess` is what stands in the label slot of the query, 0 if left out; `dtype` that of all weights.
     """
 
     embed: eqx.nn.Linear
@@ -134,6 +138,7 @@ def _make(
     causal: bool = False,
     key: PRNGKeyArray,
 ) -> SoftmaxTransformer:
+    _check.size("layers", layers, most=MOST_LAYERS)
     return SoftmaxTransformer(task.d, WIDTH, layers, heads, key=key, mlp=mlp, causal=causal)
 
 

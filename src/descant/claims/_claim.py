@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from inspect import cleandoc
 from typing import TYPE_CHECKING
 
+from .._names import file_name
 from .._registry import look_here
 from ._evidence import Evidence
 from ._paper import PAPERS, Paper, known
@@ -82,6 +83,7 @@ def claim(
     `paper` is the id of a known paper, or a `Paper` of one's own; the rest is as in `Claim`.
     """
     its = known(paper)
+    file_name("id of a claim", id)
     if id in _FOUND:
         raise ValueError(f"two claims have the id {id!r}; expected each id once.")
 

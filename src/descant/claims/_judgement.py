@@ -13,13 +13,16 @@ from typing import Any
 from .. import _kept
 from .._checks import Check, Verdict
 from .._code import code_digest
+from .._names import file_name
+from .._sealed import read_page, write_page
 from ..figures import Axis, Baseline, Figure, HeatMap, Panel, Series
 from ..runs import environment
 from ._claim import Claim
 from ._evidence import Evidence, Table
-from ._lab import Lab, silent
+from ._lab import PARTS, Lab, silent
 
 NAME = "judgement.json"
+REMEDY = "delete it, and the same command judges the claim anew"
 
 
 @dataclass(frozen=True)
@@ -29,11 +32,18 @@ class Judgement:
     id: str
     budget: str
     seed: int
-    verdict: Verdict
     seconds: float
     evidence: Evidence | None
     failure: str
     environment: dict[str, Any]
+
+    def __post_init__(self):
+        file_name("id of a judgement", self.id)  # it may come from a file, and names those of its figures
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the checks say."""
+        return "undecided" if self.evidence is None else self.evidence.verdict
 
 
 def judgement_path(root: Path, claim: Claim, budget: str, seed: int) -> Path:
@@ -79,19 +89,21 @@ def judge(
     except Exception:
         failure = traceback.format_exc(limit=-6)
     seconds = time.monotonic() - started + sum(lab.found)
-    verdict: Verdict = "undecided" if evidence is None else evidence.verdict
-    result = Judgement(claim.id, budget, seed, verdict, seconds, evidence, failure, environment())
+    result = Judgement(claim.id, budget, seed, seconds, evidence, failure, environment())
     if evidence is not None:
-        _kept.write(path, asdict(result))
-        shutil.rmtree(path.parent / "parts", ignore_errors=True)
+        write_page(path, asdict(result))
+        shutil.rmtree(path.parent / PARTS, ignore_errors=True)
     return result
 
 
 def load(path: Path) -> Judgement:
-    """Read a judgement from disk."""
-    raw = _kept.read(path)
-    evidence = raw.pop("evidence")
-    return Judgement(**raw, evidence=None if evidence is None else _evidence(evidence))
+    """Read a judgement from disk; a `ValueError` that names the file if it is not as it was written."""
+    raw = read_page(path, REMEDY)
+    try:
+        evidence = raw.pop("evidence")
+        return Judgement(**raw, evidence=None if evidence is None else _evidence(evidence))
+    except (LookupError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} is no judgement: {error}; {REMEDY}.") from None
 
 
 def _evidence(raw: dict[str, Any]) -> Evidence:
@@ -118,10 +130,14 @@ def _panel(raw: dict[str, Any]) -> Panel | HeatMap:
         title=raw["title"],
         x=_axis(raw["x"]),
         y=_axis(raw["y"]),
-        series=tuple(Series(**series) for series in raw["series"]),
+        series=tuple(Series(**_with_tuples(series)) for series in raw["series"]),
         baselines=tuple(Baseline(**each) for each in raw["baselines"]),
         shaded=None if raw["shaded"] is None else tuple(raw["shaded"]),
     )
+
+
+def _with_tuples(raw: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in raw.items()}
 
 
 def _axis(raw: dict[str, Any]) -> Axis:

@@ -11,8 +11,10 @@ import jax
 from jaxtyping import PRNGKeyArray
 
 from .. import _kept
+from .._names import slug
 from ..runs import Run, Store
 
+PARTS = "parts"
 BUDGETS = ("quick", "full")
 WAIT_S = 1.0
 T = TypeVar("T")
@@ -53,7 +55,8 @@ class Lab:
         Always as it is read from disk, so that a first run and a continued one go on with the same values.
         """
         began = time.monotonic()
-        path = self.folder / "parts" / f"{name}.json"
+        # A name is for people and may hold anything; the digest tells apart what is alike as a file's name.
+        path = self.folder / PARTS / f"{slug(name)}-{_kept.digest(name)}.json"
         if path.exists():
             self.found.append(_kept.read(path)["seconds"])
         part = _kept.kept(path, lambda: {"value": compute(), "seconds": time.monotonic() - began})

@@ -17,9 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from .. import _kept
 from .._sampling import cores
 from ._claim import Claim, find
 from ._judgement import Judgement, judge, judgement_path, load
+from ._lab import PARTS
 
 PAUSE_S = 0.1
 Afterwards = Callable[[Path, Judgement], Any]
@@ -57,6 +59,8 @@ def judge_all(
             yield Event("found", claim.id, judgement=load(path))
         else:
             left.append(claim)
+            for part in sorted((path.parent / PARTS).glob("*.json")):
+                _kept.read(part)  # damage is said now, not by an experiment that fails
     left.sort(key=lambda claim: -claim.seconds)
     count, work = processes or cores(), _Work(root, budget, seed, afterwards)
     while left:
@@ -96,7 +100,7 @@ def _alone(claim: Claim, work: _Work, *, again: bool) -> Iterator[Event]:
         if judged:
             return
     words = "its process died; if memory was short, try `descant reproduce` with --processes 1."
-    lost = Judgement(claim.id, work.budget, work.seed, "undecided", 0.0, None, words, {})
+    lost = Judgement(claim.id, work.budget, work.seed, 0.0, None, words, {})
     yield Event("judged", claim.id, judgement=load(path) if path.exists() else lost)
 
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, Parameter
 
 from .. import __version__
 from ._claims import claims, reproduce
 from ._crosscheck import crosscheck
+from ._ending import status_of
 from ._flags import OTHERS, default_shown
 from ._llm import app as llm
 from ._models import models
@@ -19,13 +20,15 @@ from ._risk import risk
 from ._runs import app as runs
 from ._table1 import table1
 from ._train import evaluate, train
+from ._values import check_values
 
 app = App(
     name="descant",
     help="Descent by attention: a laboratory for in-context learning by linear attention.",
     version=__version__,
     result_action="return_int_as_exit_code_else_zero",
-    suppress_keyboard_interrupt=False,  # said below, in words
+    suppress_keyboard_interrupt=False,  # said at the end, in words
+    config=check_values,
     group_parameters=OTHERS,
     default_parameter=Parameter(negative_iterable="", show_default=default_shown),
 )
@@ -63,23 +66,9 @@ def install_completion(*, shell: Literal["bash", "fish", "zsh"] | None = None) -
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command; a user's mistake is one sentence on stderr and exit status 2, never a traceback."""
+    """Run the command; whatever goes wrong is one sentence on stderr and an exit status, see `_ending`."""
     # Compiling takes longer than computing: keep compiled programs between commands, as JAX reads it from these.
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "descant" / "xla"
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
-    try:
-        status = app(arguments, print_error=False, exit_on_error=False)
-    except CycloptsError as error:
-        status = _complain(str(error))
-    except (ValueError, OverflowError, OSError) as error:
-        status = _complain(str(error))
-    except KeyboardInterrupt:
-        print("descant: interrupted; what was finished is kept, the same command does the rest.", file=sys.stderr)
-        status = 130
-    sys.exit(status)
-
-
-def _complain(sentence: str) -> int:
-    print("descant: " + " ".join(sentence.split()), file=sys.stderr)
-    return 2
+    sys.exit(status_of(lambda: app(arguments, print_error=False, exit_on_error=False)))

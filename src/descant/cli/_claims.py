@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ._flags import Json
-from ._output import print_json
+from ._flags import Force, Json
+from ._printing import print_json
 
 if TYPE_CHECKING:
     from ..claims import Claim, Judgement
@@ -51,6 +51,7 @@ def reproduce(
     seed: int = 0,
     processes: int | None = None,
     json: Json = False,
+    force: Force = False,
 ) -> int:
     """Run the experiments of the papers' claims, judge each, and write the report.
 
@@ -70,16 +71,21 @@ def reproduce(
         Seed of everything that is drawn.
     processes
         Claims that are judged at the same time; as many as there are cores by default.
+    force
+        Write over files in OUT that Descant did not write.
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from .._output import reserve
     from ..claims import all_claims, find, judge_all, kept
-    from ..report import draw_figures, write_report
+    from ..report import NAMES, draw_figures, write_report
 
     if processes is not None and processes < 1:
         raise ValueError(f"processes is {processes}; expected at least 1.")
-    asked = find(list(ids))
+    asked, everything = find(list(ids)), all_claims()
+    reserve(out, NAMES, force=force)
+    before = kept(out, everything, budget=budget, seed=seed)
     console = Console(stderr=json)
     judgements: dict[str, Judgement] = {}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -103,8 +109,7 @@ def reproduce(
                     console.print(_line(asked[event.id], event.judgement), highlight=False, soft_wrap=True)
     judgements = {id: judgements[id] for id in asked}
     # What was judged before in this folder stays in the report; what never was is listed as not run.
-    everything = all_claims()
-    page = write_report(out, everything, kept(out, everything, budget=budget, seed=seed) | judgements)
+    page = write_report(out, everything, before | judgements)
     if json:
         rows = [_as_json(claim, judgements[id]) for id, claim in asked.items()]
         print_json("reproduce", {"budget": budget, "page": str(page), "verdicts": rows}, seed=seed)

@@ -6,8 +6,8 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ._flags import Json
-from ._output import print_json
+from ._flags import Force, Json
+from ._printing import print_json
 
 if TYPE_CHECKING:
     from ..crosscheck import RiskRow
@@ -17,7 +17,12 @@ Z_LIMIT = 4.0
 
 
 def crosscheck(
-    *, out: Path = Path("results/crosscheck"), samples: int = 120_000, seed: int = 0, json: Json = False
+    *,
+    out: Path = Path("results/crosscheck"),
+    samples: int = 120_000,
+    seed: int = 0,
+    json: Json = False,
+    force: Force = False,
 ) -> int:
     """Measure every predictor on four tasks three ways (exact, moments, tokens) and compare them.
 
@@ -32,14 +37,22 @@ def crosscheck(
         Contexts to draw for each estimate.
     seed
         Seed of the draws.
+    force
+        Write over files in OUT that Descant did not write.
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from .. import _check
     from .._disk import write_whole
+    from .._output import reserve
+    from .._sampling import MOST_SAMPLES
+    from .._watching import watching
     from ..crosscheck import four_tasks, heads_figure, largest_z, measure_all
     from ..figures.static import png
 
+    _check.size("--samples", samples, least=2, most=MOST_SAMPLES)
+    reserve(out, ("risks.csv", "heads.png", "rows"), force=force)
     console = Console(stderr=json)
     rows: list[RiskRow] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -47,6 +60,7 @@ def crosscheck(
         bar = progress.add_task("figure", total=len(four_tasks()) + 1)
         write_whole(out / "heads.png", png(heads_figure()))
         progress.update(bar, advance=1, description="risks on four tasks")
+        watching.set(lambda share: progress.update(bar, description=f"risks on four tasks: {share:.0%} of a draw"))
         for finished in measure_all(out / "rows", samples, seed):
             rows += finished
             progress.update(bar, advance=1)

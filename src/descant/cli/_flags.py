@@ -1,7 +1,7 @@
 """Flags that several commands have, and how their values are read and their defaults shown."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +16,7 @@ OTHERS = Group("Parameters", sort_key=4)
 COVARIANCE = Group("input covariance", show=False, validator=mutually_exclusive)
 
 Json = Annotated[bool, Parameter(negative="", help="Print one JSON object instead of tables and sentences.")]
+Force = Annotated[bool, Parameter(negative="")]
 Root = Annotated[
     Path | None,
     Parameter(help="Folder of the runs; left out, the one in the environment variable DESCANT_RUNS, else ./runs."),
@@ -81,7 +82,11 @@ def _of_array(path: Path) -> list[float]:
 
 
 READERS = {".txt": _of_text, ".json": _of_json, ".npy": _of_array}
-AS_LOCATION = Parameter(converter=read_location, n_tokens=1, allow_leading_hyphen=True, metavar="NUMBERS")
-AS_SPECTRUM = Parameter(
-    converter=read_spectrum, n_tokens=1, allow_leading_hyphen=True, metavar="LAW", group=(TASK, COVARIANCE)
-)
+
+
+def _numbers(read: Callable[..., Any], **more: Any) -> Parameter:
+    return Parameter(converter=read, n_tokens=1, allow_repeating=False, allow_leading_hyphen=True, **more)
+
+
+AS_LOCATION = _numbers(read_location, metavar="NUMBERS")
+AS_SPECTRUM = _numbers(read_spectrum, metavar="LAW", group=(TASK, COVARIANCE))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from ._flags import Json
-from ._output import print_json
+from ._flags import Force, Json
+from ._printing import print_json
 
 if TYPE_CHECKING:
     from ..llm import GuessRow, Judged, Results
@@ -37,10 +37,12 @@ def sts(
     dtype: str = "auto",
     out: Path | None = None,
     json: Json = False,
-) -> None:
+    force: Force = False,
+) -> int:
     """Ask a model how similar two sentences are, with and without an initial guess; a table, verdicts and a figure.
 
     Answers are kept in OUT as they come, so the same command goes on after an interruption and asks nothing twice.
+    Exit status 1 if questions stayed without an answer, or no answer holds a score.
 
     Parameters
     ----------
@@ -66,7 +68,8 @@ def sts(
     split
         The file to ask from: test or dev.
     base_url
-        The address of an endpoint, for instance http://127.0.0.1:8000/v1. Its key is read from OPENAI_API_KEY.
+        The address of an endpoint, for instance http://127.0.0.1:8000/v1. Its key is read from OPENAI_API_KEY; it must
+        not be a part of the address, which is kept with the answers.
     api
         What the endpoint speaks: completions (probabilities are read), chat (text is read), or auto.
     concurrency
@@ -80,15 +83,18 @@ def sts(
     out
         Folder for answers, tables and figures; left out, the one in the environment variable DESCANT_LLM,
         else results/llm.
+    force
+        Write into a folder of the model's name in OUT that Descant did not make.
     """
     from rich.console import Console
 
     from .. import llm
+    from .._output import reserve
 
     console = Console(stderr=True)
 
     def say(sentence: str) -> None:
-        console.print(sentence, style="dim", highlight=False, soft_wrap=True)
+        console.print(sentence, style="dim", markup=False, highlight=False, soft_wrap=True)
 
     if device not in ("auto", "cpu") and not device.startswith("cuda"):
         raise ValueError(f"device is {device!r}; expected auto, cpu or cuda.")
@@ -97,25 +103,35 @@ def sts(
     benchmark = llm.read_benchmark(data, split)
     names = tuple(name.strip() for name in guess.split(","))
     setting = llm.Setting(names, where, shots, queries, seeds, fixed_shots, llm.find_template(template))
+    setting.check(benchmark)
     opened = llm.open_model(
         model, base_url=base_url, api=api, device=device, dtype=dtype, say=say, concurrency=concurrency, timeout=timeout
     )
 
-    folder = (llm.default_root() if out is None else out) / llm.folder_name(opened)
+    root = llm.default_root() if out is None else out
+    reserve(root, (llm.folder_name(opened),), force=force)
+    folder = root / llm.folder_name(opened)
     began = time.monotonic()
     with _progress(console) as show:
         results = llm.run(opened, benchmark, setting, folder, encoder=lambda: llm.open_encoder(say), on_progress=show)
     say(f"{time.monotonic() - began:.0f} s for what was missing; answers are in {folder / 'answers.jsonl'}")
     for kind, count in getattr(opened, "failures", {}).items():
         say(f"{kind}: {count} times")
+    unanswered = getattr(opened, "unanswered", 0) > 0
+    if unanswered:
+        say("some questions stayed without an answer; the same command asks them again")
+    without_score = not any(status.get("ok") for status in results.statuses.values())
+    if without_score:
+        say("no answer holds a score; what was said instead stands beside each answer, as its text")
     report = llm.write_report(results, folder / setting.label, model=opened.name)
     if json:
         body = {"out": str(folder / setting.label), "shots": shots, "seeds": seeds, "queries": queries}
         # Demonstrations are drawn with the seeds 0, 1, ...
         print_json("llm sts", {**body, **report.as_json()}, seed=0, samples=queries)
-        return
-    _print(results, report.rows, report.verdicts, opened.name)
-    console.print(f"Written: {folder / setting.label}", highlight=False, soft_wrap=True)
+    else:
+        _print(results, report.rows, report.verdicts, opened.name)
+        say(f"Written: {folder / setting.label}")
+    return int(unanswered or without_score)
 
 
 @app.command
@@ -192,6 +208,7 @@ def _progress(console: Any):
 def _print(results: "Results", rows: "list[GuessRow]", verdicts: "list[Judged]", name: str) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     def table(title: str, *columns: str) -> Table:
@@ -205,9 +222,8 @@ def _print(results: "Results", rows: "list[GuessRow]", verdicts: "list[Judged]",
         return f"{interval.value:.2f} ± {interval.error:.2f}" if interval.value == interval.value else "-"
 
     # Two tables, each narrow enough for a terminal of 80 columns.
-    title = (
-        f"{name}: {len(results.asked.queries)} queries, {results.asked.shots} demonstrations; 95% bootstrap intervals"
-    )
+    counts = f"{len(results.asked.queries)} queries, {results.asked.shots} demonstrations"
+    title = f"{escape(name)}: {counts}; 95% bootstrap intervals"
     failed = any(row.failed for row in rows)
     answers = table(title, "MSE", "Spearman", "Pearson", *(["no score"] if failed else []))
     guesses = table("The guess", "alone: MSE", "alone: Spearman", "copied", "corrected")

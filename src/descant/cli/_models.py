@@ -3,7 +3,7 @@
 from typing import Any
 
 from ._flags import Json
-from ._output import print_json
+from ._printing import print_json
 
 
 def models(*, json: Json = False) -> None:

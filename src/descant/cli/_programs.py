@@ -1,12 +1,13 @@
 """`descant compile`, `descant run`, `descant programs`: matrix programs as attention networks."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ._flags import Json
-from ._output import print_json
+from ._flags import Force, Json
+from ._printing import print_json
 
 if TYPE_CHECKING:
     from ..programs import CompiledProgram
@@ -21,6 +22,7 @@ def compile_command(
     hoist: Annotated[bool, Parameter(show_default="--hoist")] = True,
     explain: Annotated[bool, Parameter(negative="")] = False,
     json: Json = False,
+    force: Force = False,
 ) -> None:
     """Compile a matrix program to an attention network with biases (ELSA).
 
@@ -36,12 +38,14 @@ def compile_command(
         Take out of loops what they do not change.
     explain
         Say what every block and head does; with --out also as explain.html, explain.svg and explain.txt.
+    force
+        Write over files in OUT that Descant did not write.
     """
     from ..programs import compile_program
 
     compiled = compile_program(program, settings_from(set or []), hoist=hoist)
     if out is not None:
-        _write(compiled, out, explain)
+        _write(compiled, out, explain, force)
     if json:
         _print_json(compiled)
         return
@@ -53,7 +57,7 @@ def compile_command(
         print(f"Written to {out}; `descant run {out} --inputs data.npz --out result.npz` runs it.")
 
 
-def run_command(folder: Path, /, *, inputs: Path, out: Path, json: Json = False) -> None:
+def run_command(folder: Path, /, *, inputs: Path, out: Path, json: Json = False, force: Force = False) -> None:
     """Run a compiled program on arrays.
 
     Parameters
@@ -63,15 +67,28 @@ def run_command(folder: Path, /, *, inputs: Path, out: Path, json: Json = False)
     inputs
         A file of NumPy arrays (.npz), by parameter name. Optional parameters may be left out.
     out
-        File for the results (.npz), by the names that the program returns.
+        File for the results (.npz), by the names that the program returns; one that is there is not written over.
+    force
+        Write over OUT, whatever it is.
     """
-    from ..programs import load
+    import numpy as np
 
+    from .._output import new_file
+    from ..programs import load
+    from ._arrays import read_arrays
+
+    new_file(out, force=force)
     compiled = load(folder)
-    arrays = _read_arrays(inputs)
-    results = compiled.run(arrays)
+    arrays = read_arrays(inputs)
+    results, magnitudes = compiled.run(arrays), compiled.magnitudes(arrays)
+    largest = max(magnitudes, key=lambda size: (math.isnan(size), size))
+    if not math.isfinite(largest) or not all(np.all(np.isfinite(value)) for value in results.values()):
+        blocks = next((index for index, size in enumerate(magnitudes) if not math.isfinite(size)), len(magnitudes) - 1)
+        raise OverflowError(
+            f"{compiled.description.program} overflows on these inputs: entries of H are no finite numbers after "
+            f"block {blocks} of {len(magnitudes) - 1}; nothing was written: try inputs of smaller numbers."
+        )
     _write_arrays(out, results)
-    largest = max(compiled.magnitudes(arrays))
     if json:
         shapes = {name: list(value.shape) for name, value in results.items()}
         print_json("run", {"out": str(out), "results": shapes, "largest": largest})
@@ -134,18 +151,16 @@ def settings_from(words: list[str]) -> dict[str, int | float]:
     return found
 
 
-def _write(compiled: "CompiledProgram", out: Path, explain: bool) -> None:
+def _write(compiled: "CompiledProgram", out: Path, explain: bool, force: bool) -> None:
     from .._disk import write_whole
+    from .._output import reserve
+    from ..programs import PROGRAM, WEIGHTS
 
+    pages = {"html": compiled.html, "svg": compiled.svg, "txt": lambda: compiled.explain() + "\n"} if explain else {}
+    reserve(out, (WEIGHTS, PROGRAM, *(f"explain.{suffix}" for suffix in pages)), force=force)
     compiled.save(out)
-    if explain:
-        pages = {
-            "explain.html": compiled.html(),
-            "explain.svg": compiled.svg(),
-            "explain.txt": compiled.explain() + "\n",
-        }
-        for name, text in pages.items():
-            write_whole(out / name, text)
+    for suffix, text in pages.items():
+        write_whole(out / f"explain.{suffix}", text())
 
 
 def _print_json(compiled: "CompiledProgram") -> None:
@@ -167,27 +182,19 @@ def _print_sizes(compiled: "CompiledProgram") -> None:
     print(f"{sizes.parameters} parameters, {sizes.nonzeros} of them not zero")
 
 
-def _read_arrays(path: Path) -> dict:
-    import numpy as np
-
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            if not hasattr(file, "files"):
-                raise ValueError("it holds one array without a name")
-            return {name: file[name] for name in file.files}
-    except FileNotFoundError:
-        raise ValueError(f"{path} does not exist; expected arrays by name, as numpy.savez writes them.") from None
-    except (ValueError, OSError, EOFError, AttributeError) as error:
-        raise ValueError(f"{path} can't be read as arrays by name (.npz): {error}.") from None
-
-
 def _write_arrays(path: Path, arrays: dict) -> None:
     import io
+    import zipfile
 
     import numpy as np
 
     from .._disk import write_whole
+    from .._names import file_name
 
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    write_whole(path, file.getvalue())
+    content = io.BytesIO()
+    # What numpy.savez writes; but that takes an array called `file` or `allow_pickle` for an argument of its own.
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, value in arrays.items():
+            with archive.open(f"{file_name('output', name)}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asarray(value), allow_pickle=False)
+    write_whole(path, content.getvalue())

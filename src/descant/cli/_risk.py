@@ -1,11 +1,12 @@
 """`descant risk`: the in-context risk of one predictor on one task."""
 
+import math
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from ._flags import Json
-from ._output import add_risk, print_json, risk_fields, risk_table
+from ._printing import add_risk, print_json, risk_fields, risk_table
 from ._task import TaskFlags
 
 REFERENCES = ("bayes", "ridge", "zero")
@@ -56,6 +57,8 @@ def risk(
     predictor = best(name, built, heads=heads, query_masked=query_masked)
     key = jax.random.key(seed)
     found = measure(predictor, built, method, samples=samples, key=key)
+    if not math.isfinite(found.value) and found.method != "exact":
+        raise OverflowError(f"the risk of {name} is {found.value}: {found.note}; expected a task of smaller numbers.")
     if json:
         options: dict[str, Any] = {"query_masked": query_masked}
         if name == "multi-head-lsa":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from ._flags import Json, Root
-from ._output import error, number, print_json
+from ._printing import error, number, print_json
 from ._task import TaskFlags, few
 
 if TYPE_CHECKING:

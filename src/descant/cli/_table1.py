@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ._flags import Json
-from ._output import print_json
+from ._flags import Force, Json
+from ._printing import print_json
 
 if TYPE_CHECKING:
     from ..claims.linear_transformer import Cell
@@ -30,6 +30,7 @@ def table1(
     out: Path = Path("report"),
     seed: int = 0,
     json: Json = False,
+    force: Force = False,
 ) -> None:
     """Print the adjusted half-MSE of GD++, DIAG and FULL networks on the paper's noise laws beside the paper's.
 
@@ -48,18 +49,22 @@ def table1(
         Folder of the report.
     seed
         Seed of pools, starts and measurements.
+    force
+        Write into a folder `table1` in OUT that Descant did not make.
     """
     from rich.console import Console
 
+    from .._output import reserve
     from ..claims import Lab
     from ..claims.linear_transformer import FULL_LAWS, LAWS, PRINTED_LAWS, SAMPLES, table_1
 
     if noise is not None and noise not in PRINTED_LAWS:
-        raise ValueError(f"noise is {noise!r}; expected one of: {' or '.join(PRINTED_LAWS)}.")
+        raise ValueError(f"--noise is {noise!r}; expected one of: {' or '.join(PRINTED_LAWS)}.")
     if layers is not None and not 1 <= layers <= MOST_LAYERS:
-        raise ValueError(f"layers is {layers}; expected 1 to {MOST_LAYERS}, which the paper's table has.")
+        raise ValueError(f"--layers is {layers}; expected 1 to {MOST_LAYERS}, which the paper's table has.")
     laws = LAWS if noise is None else (noise,)
     full_laws = () if quick else FULL_LAWS if noise is None else laws
+    reserve(out, ("table1",), force=force)
     console = Console(stderr=True)
     began = time.monotonic()
     with console.status("drawing contexts") as status:

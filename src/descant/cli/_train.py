@@ -1,5 +1,6 @@
 """`descant train` and `descant eval`: train a model into a run on disk, and measure a run."""
 
+import math
 import os
 import sys
 import time
@@ -13,7 +14,7 @@ from cyclopts import Parameter
 from .._plain import flat
 from ._config import ModelFlags, SolverFlags, TrainConfig
 from ._flags import SOLVER, Json
-from ._output import add_risk, in_words, print_json, risk_fields, risk_table
+from ._printing import add_risk, in_words, print_json, risk_fields, risk_table
 from ._task import ShiftFlags, TaskFlags
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ T = TypeVar("T")
 MOST_DIMENSIONS = 12
 # Draws of the noise level that tell how large it gets.
 DRAWN_LEVELS = 256
+# Noise levels that a model is measured at: each takes about as long as a measurement in distribution.
+MOST_LEVELS = 1000
 
 
 def train(
@@ -61,18 +64,23 @@ def train(
     out
         Folder of the run; a folder named by the run's key under runs/ (or DESCANT_RUNS) if left out.
     resume
-        Go on where an interrupted run stopped, or find the finished one; --no-resume deletes it and starts anew.
+        Go on where an interrupted run stopped, or find the finished one; --no-resume deletes its files, and no others,
+        and starts anew.
     """
     import jax
 
     from .. import _check
+    from .._sampling import MOST_SAMPLES
     from ..attention import KINDS, check_saving
     from ..runs import Store
-    from ..training import choose, make_trainer
+    from ..training import MOST_STARTS, choose, make_trainer
 
     # Whatever can be refused is refused before anything is on disk.
-    _check.size("samples", samples, least=2)
-    _check.size("seeds", settings.seeds)
+    _check.size("--samples", samples, least=2, most=MOST_SAMPLES)
+    _check.size("--seeds", settings.seeds, most=MOST_STARTS // 2)
+    for flag, count in (("--steps", settings.steps), ("--batch", settings.batch)):
+        if count is not None:
+            _check.size(flag, count)
     config = TrainConfig(
         model=model,
         options=options,
@@ -95,7 +103,7 @@ def train(
     trainer = make_trainer(members, built, choice, key=jax.random.fold_in(key, 1), **given)
     store = Store(code=_code(config))
     if not resume:
-        _forget(store, config.to_json(), out)
+        _restart(store, config.to_json(), out)
     run = store.open(config.to_json(), out)
     if run.finished:
         _say(json, f"found the finished run {run.folder}")
@@ -121,13 +129,13 @@ def _code(config: TrainConfig) -> str | None:
     return hashlib.sha256(b"\0".join([ours.encode(), *sources])).hexdigest()[: len(ours)]
 
 
-def _forget(store: "Store", config: dict[str, Any], out: Path | None) -> None:
-    """Delete what there is of the run, finished or not."""
+def _restart(store: "Store", config: dict[str, Any], out: Path | None) -> None:
+    """Delete what there is of this very run, finished or not; another one in its folder is not touched."""
     from ..runs import Run
 
     known = store.find(config) if out is None else (Run(out) if (out / "config.json").exists() else None)
-    if known is not None:
-        store.delete(known)
+    if known is not None and known.key == store.key(config):
+        known.restart()
 
 
 def _train(
@@ -148,8 +156,18 @@ def _train(
         state = drive(trainer, run, on_rows=display.show)
     found = trainer.model(state)
     how = {"solver": choice.solver, "objective": choice.objective, "stopped": stop_reason(state)}
-    run.finish(found, {**_measure(found, task, samples, key), **how})
+    run.finish(found, {**_finite(_measure(found, task, samples, key), run), **how})
     _say(quiet, f"trained in {time.monotonic() - began:.1f} s; the run is {run.folder}")
+
+
+def _finite(measured: dict[str, Any], run: "Run") -> dict[str, Any]:
+    """What was measured, if it is a number: a training that ended in an overflow has not come to an end."""
+    if not math.isfinite(measured["risk"]):
+        raise OverflowError(
+            f"the risk of the trained model is {measured['risk']}: it overflows, and the run {run.folder} is not "
+            "finished; try other weights (--seed) or a smaller step (--lr), or a task of smaller numbers."
+        )
+    return measured
 
 
 def _settings(choice: "Choice", flags: SolverFlags) -> dict[str, Any]:
@@ -259,11 +277,12 @@ def evaluate(
     import jax
 
     from .. import _check
+    from .._sampling import MOST_SAMPLES
     from ..measure import risk as measure
     from ..runs import Run, Store
 
-    _check.size("samples", samples, least=2)
-    _check.size("levels", levels, least=2)
+    _check.size("--samples", samples, least=2, most=MOST_SAMPLES)
+    _check.size("--levels", levels, least=2, most=MOST_LEVELS)
     # A folder, or the name of a run in the store.
     stored = Run(run) if (run / "config.json").exists() else Store().get(str(run))
     try:

@@ -12,7 +12,16 @@ class Bayes(AbstractLinearPredictor):
     """The posterior mean of a task: no predictor that sees only the context has a smaller risk.
 
     For a known noise level it is `OracleRidge`; for an unknown one it weighs the ridge solutions of all noise levels by
-    their posterior probability.
+    their posterior probability. Make it with `Bayes.of(task)`, which refuses a task that doesn't know its posterior;
+    then there is `MonteCarloBayes`.
+
+    >>> import equinox as eqx
+    >>> import jax.numpy as jnp
+    >>> from descant import LinearRegression, Prompt
+    >>> prompt = Prompt(x=jnp.eye(2), y=jnp.array([1.0, 2.0]), x_query=jnp.ones(2))
+    >>> bayes = Bayes.of(LinearRegression(d=2, n=2, noise=1.0))
+    >>> round(float(eqx.filter_jit(bayes)(prompt)), 6)
+    1.5
     """
 
     task: AbstractTask

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from operator import matmul
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +15,7 @@ from .._unknown import Unknown
 from ..tasks import Moments
 
 # Of matrices and vectors, or of their coordinates in an eigenbasis; in NumPy or JAX.
-Numbers = Float[Array | np.ndarray, "..."]
+Arrays = TypeVar("Arrays", Array, np.ndarray)
 
 
 def negative_gradient(moments: Moments, w: Float[Array, " d"]) -> Float[Array, " d"]:
@@ -27,6 +27,13 @@ class GD(AbstractLinearPredictor):
     """k steps of gradient descent from `start`: w <- w - step * grad, one step size per step.
 
     Equals one-step GD(0) of the initial-guess paper for k = 1 and start = 0, and GD(w0) for start = w0.
+
+    **Arguments:** `start` (d,) is w0, `steps` (k,) are the step sizes, for the gradient of (1 / 2n) |X w - y|^2.
+
+    >>> from descant import Prompt
+    >>> prompt = Prompt(x=jnp.eye(2), y=jnp.array([1.0, 2.0]), x_query=jnp.ones(2))
+    >>> float(GD(start=jnp.zeros(2), steps=[1.0])(prompt))
+    1.5
     """
 
     start: Float[Array, " d"]
@@ -65,7 +72,10 @@ class GD(AbstractLinearPredictor):
 
 
 class PreconditionedGD(AbstractLinearPredictor):
-    """One step from zero with a matrix for a step size: w = Gamma X^T y / n. Called GD-0 in the LTB paper."""
+    """One step from zero with a matrix for a step size: w = Gamma X^T y / n. Called GD-0 in the LTB paper.
+
+    **Arguments:** `gamma` (d, d).
+    """
 
     gamma: Float[Array, "d d"]
 
@@ -92,6 +102,13 @@ class GDBeta(AbstractLinearPredictor):
 
     GD-beta of Zhang, Wu and Bartlett (2024), equation of their section 5; also one-step GD from w0 = beta of the
     initial-guess paper. It is the best predictor that is affine in the context's Gram matrix.
+
+    **Arguments:** `beta` (d,) and `gamma` (d, d); `descant.best("gd-beta", task)` has those of least risk.
+
+    >>> from descant import Prompt
+    >>> prompt = Prompt(x=jnp.eye(2), y=jnp.array([1.0, 2.0]), x_query=jnp.ones(2))
+    >>> float(GDBeta(beta=jnp.ones(2), gamma=jnp.eye(2))(prompt))
+    2.5
     """
 
     beta: Float[Array, " d"]
@@ -119,12 +136,23 @@ class GDBeta(AbstractLinearPredictor):
 
 
 def gd_plus_plus_layer(
-    w: Numbers, m: Numbers, step, contraction, xx: Numbers, xy: Numbers | float, times: Callable[..., Any]
-) -> tuple[Any, Any]:
+    w: Float[Arrays, "*m d"],
+    m: Float[Arrays, "*M d"],
+    step,
+    contraction,
+    xx: Float[Arrays, "*M d"],
+    xy: Float[Arrays, "*m d"] | float,
+    times: Callable[..., Any],
+) -> tuple[Float[Arrays, "*m d"], Float[Arrays, "*M d"]]:
     """One layer of GD++: w <- w + step M^2 (X^T y - X^T X w), M <- M - contraction M X^T X M^2.
 
     M is a polynomial in X^T X, so the X_l^T X_l of the layer's own inputs M x_i is M X^T X M. `times` is the product of
     matrices, or that of numbers where all is written in the eigenbasis of X^T X.
+
+    **Arguments:** `w` (d,) and `m` (d, d) are the weight vector and M before the layer, `xx` (d, d) and `xy` (d,) the
+    moments of the original tokens; with `times=operator.mul` all of them are (d,), and M begins as ones.
+
+    **Returns:** w and M after the layer.
     """
     return (
         w + step * times(m, times(m, xy - times(xx, w))),
@@ -141,6 +169,14 @@ class GDPlusPlus(AbstractLinearPredictor):
 
     This is the GD++ linear transformer of von Oswald et al. with w_xx = -contraction_l and w_yx = -step_l: sums over
     the context, not means. It is w = f(X^T X) X^T y with a polynomial f, hence linear in the labels.
+
+    **Arguments:** `steps` (k,) and `contractions` (k,), one of each per layer. `preconditioned` makes those of a
+    theorem.
+
+    >>> from descant import Prompt
+    >>> prompt = Prompt(x=jnp.diag(jnp.array([1.0, 2.0])), y=jnp.array([1.0, 2.0]), x_query=jnp.ones(2))
+    >>> round(float(GDPlusPlus.preconditioned(4, smallest=1.0, largest=4.0)(prompt)), 4)
+    2.0
     """
 
     steps: Float[Array, " k"]
@@ -164,6 +200,8 @@ class GDPlusPlus(AbstractLinearPredictor):
         Every layer but the last maps an eigenvalue e to e (1 - e / (3 top))^2, where top is the largest eigenvalue that
         layer can meet; the map rises up to top, so the next top is (4/9) of it. The last layer takes the best single
         step for the range that is left.
+
+        **Arguments:** `layers` is k, the step included; 0 < smallest <= largest.
         """
         _check.size("layers", layers)
         if not 0 < smallest <= largest:

@@ -14,6 +14,13 @@ class GramAffine(AbstractLinearPredictor):
     One layer of linear attention with any number of heads, its query masked, is of this form: with heads (v_h, U_h) and
     the query token (x_query, 0), tensor_l = sum_h v_h (column l of U_h)^T. The offset is what a trainable initial guess
     or a linear MLP adds. Only the symmetric part of each tensor_l matters.
+
+    **Arguments:** `offset` (d,) and `tensor` (d, d+1, d+1); `gram_affine(d, n)` of any one-layer model gives both.
+
+    >>> from descant.estimators import GDBeta
+    >>> merged = GDBeta(jnp.ones(2), 0.5 * jnp.eye(2)).gram_affine(2, 8)
+    >>> GramAffine(merged.offset, merged.tensor).tensor.shape
+    (2, 3, 3)
     """
 
     offset: Float[Array, " d"]
@@ -47,6 +54,8 @@ class AttendingGramAffine(AbstractPredictor):
     """The same layer when the query token (x_query, 0) attends to itself too: G becomes G + e_query e_query^T.
 
     The prediction is then a cubic polynomial in the query, so there is no weight vector.
+
+    **Arguments:** `masked` is the layer with its query masked.
     """
 
     masked: GramAffine

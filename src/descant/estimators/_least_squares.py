@@ -27,6 +27,11 @@ class OLS(AbstractLinearPredictor):
     """Ordinary least squares; with fewer tokens than dimensions, the solution of least norm.
 
     Equals `numpy.linalg.lstsq(x, y)` and scikit-learn's `LinearRegression(fit_intercept=False)`.
+
+    >>> from descant import Prompt
+    >>> x, y = jnp.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), jnp.array([1.0, 2.0, 3.0])
+    >>> round(float(OLS()(Prompt(x, y, x_query=jnp.ones(2)))), 6)
+    3.0
     """
 
     def weights(self, moments: Moments) -> Float[Array, " d"]:

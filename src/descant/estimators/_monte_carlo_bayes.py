@@ -40,6 +40,10 @@ class MonteCarloBayes(AbstractPredictor):
     As an average over `draws` it is off by a standard error, which `estimate` reports; its risk is above that of the
     true posterior mean by the mean square of that, see `descant.measure.bayes_risk` for one that is not. The same
     `seed` gives the same answer.
+
+    **Arguments:** `draws` is rounded up to a multiple of 64. `MonteCarloBayes.of(task)` refuses a task whose laws know
+    too little of themselves: the prior's density and covariance, the label noise's density, a noise law without the
+    level 0.
     """
 
     task: LinearRegression
@@ -73,7 +77,10 @@ class MonteCarloBayes(AbstractPredictor):
         return self.estimate(prompt).value
 
     def estimate(self, prompt: Prompt, *, key: PRNGKeyArray | None = None) -> BayesEstimate:
-        """The estimate with its standard error (delta method); another `key` gives an independent one."""
+        """The estimate with its standard error (delta method).
+
+        **Arguments:** another `key` gives an independent estimate; left out, it is that of `seed`.
+        """
         key = jax.random.key(self.seed) if key is None else key
         prior, d, matching = self.task.prior, self.task.d, self.matching
         mixture = (prior if matching is None else matching).components(d)

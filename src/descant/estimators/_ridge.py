@@ -39,13 +39,16 @@ class OracleRidge(AbstractLinearPredictor):
     Equals scikit-learn's `Ridge(alpha=sigma**2, fit_intercept=False)` for the prior N(0, I). For Gaussian tasks with
     Gaussian label noise, no predictor that sees only the context has a smaller risk, and `adjusted` risks are measured
     from it. For others it is no posterior mean, and predictors that are not affine in the labels may do better.
+
+    **Arguments:** `prior` is what it shrinks towards; `OracleRidge.of(task)` takes the task's. It needs moments that
+    were sampled, with their hidden `sigma`.
     """
 
     prior: GaussianPrior
 
     @classmethod
     def of(cls, task: AbstractTask) -> "OracleRidge":
-        """The estimator for a task."""
+        """The estimator for a task: the Gaussian with the mean and covariance of its prior."""
         return cls(matching_prior(task))
 
     def weights(self, moments: Moments) -> Float[Array, " d"]:
@@ -64,6 +67,14 @@ class ConstRidge(AbstractLinearPredictor):
 
     With the mean of sigma^2 it is the best estimator that is affine in the labels (the linear Bayes rule), so it bounds
     everything GD++ can do.
+
+    **Arguments:** `prior` is what it shrinks towards, `variance` is what it takes for sigma^2; `ConstRidge.best(task)`
+    has both for a task.
+
+    >>> from descant import Prompt
+    >>> prompt = Prompt(x=jnp.eye(2), y=jnp.array([1.0, 2.0]), x_query=jnp.ones(2))
+    >>> round(float(ConstRidge(GaussianPrior.isotropic(2), variance=1.0)(prompt)), 6)
+    1.5
     """
 
     prior: GaussianPrior
@@ -107,6 +118,13 @@ class AdaRidge(AbstractLinearPredictor):
     """AdaRR: ridge with the noise variance estimated from the context, s2 = |y - X w_ols|^2 / (n - d).
 
     Where the prior is rank deficient, the fit is the one over the tasks that the prior allows, and d is its rank.
+
+    **Arguments:** `prior` is what it shrinks towards; `AdaRidge.of(task)` takes the task's. Contexts must have n > d.
+
+    >>> from descant import Prompt
+    >>> x, y = jnp.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), jnp.array([1.0, 2.0, 3.0])
+    >>> round(float(AdaRidge(GaussianPrior.isotropic(2))(Prompt(x, y, x_query=jnp.ones(2)))), 6)
+    3.0
     """
 
     prior: GaussianPrior
@@ -131,7 +149,8 @@ class AdaRidge(AbstractLinearPredictor):
 class TunedRidge(AbstractLinearPredictor):
     """TunedRR: ridge with min(scale * s2, ceiling) for the noise variance, s2 as in `AdaRidge`.
 
-    `tuned_ridge(task, key=...)` finds the two constants for a task.
+    **Arguments:** `prior` is what it shrinks towards; `scale` and `ceiling` are numbers, none negative, which
+    `tuned_ridge(task, key=...)` finds for a task. Contexts must have n > d.
     """
 
     prior: GaussianPrior

@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Float, PRNGKeyArray
 from scipy.optimize import minimize
 
 from ..tasks import AbstractTask, Spectrum
@@ -20,6 +20,10 @@ def tuned_ridge(task: AbstractTask, *, key: PRNGKeyArray | None = None, pool: in
     as the risk; for other tasks the two minimisers may differ.
 
     Everything but the noise variance is computed once, so that a trial of (scale, ceiling) costs one product.
+
+    **Arguments:** `pool` contexts are drawn with `key` (key 0 if left out); they must have n > d.
+
+    **Returns:** a `TunedRidge`. `RuntimeError` if the search for its constants doesn't end.
     """
     check_residuals(task.n, task.d)
     key = jax.random.key(0) if key is None else key
@@ -47,7 +51,7 @@ def tuned_ridge(task: AbstractTask, *, key: PRNGKeyArray | None = None, pool: in
     if top == 0.0:
         return TunedRidge(prior, 1.0, 0.0)
 
-    def objective(log_parameters: np.ndarray) -> float:
+    def objective(log_parameters: Float[np.ndarray, " 2"]) -> float:
         scale, ceiling = np.exp(log_parameters)
         return float(adjusted(scale, ceiling))
 

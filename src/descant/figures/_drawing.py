@@ -11,7 +11,7 @@ from typing import Any
 
 from ._bare import bare
 from ._data import Axis, Figure, HeatMap, Panel, Series
-from ._palette import LIGHT, SYMBOLS
+from ._palette import BASELINES, LIGHT, SYMBOLS
 
 # A curve whose values differ by less than this share of their size is drawn flat: its wiggles are rounding.
 FLAT = 1e-6
@@ -24,7 +24,11 @@ Looks = dict[tuple[str, str], dict[str, int]]
 
 
 def drawing(figure: Figure) -> dict[str, Any]:
-    """Everything that is drawn, as plain values."""
+    """Everything that is drawn, as plain values that JSON can hold: what `figures.static` and the report's script draw.
+
+    **Returns:** `name`, `title`, `columns`, the `panels` with their series, axes and limits, the `legend`, whether
+    there are `errors`, and how many points were `dropped` because they can't be drawn.
+    """
     looks = _looks(figure)
     panels = [_heat_map(panel) if isinstance(panel, HeatMap) else _panel(panel, looks) for panel in figure.panels]
     columns = max(1, min(figure.columns, len(figure.panels)))
@@ -81,8 +85,13 @@ def _panel(panel: Panel, looks: Looks) -> dict[str, Any]:
             }
         )
     baselines = [
-        {"label": bare(baseline.label), **looks[baseline.family or baseline.label, baseline.label], "y": baseline.y}
-        for baseline in panel.baselines
+        {
+            "label": bare(baseline.label),
+            **looks[baseline.family or baseline.label, baseline.label],
+            "dash": list(BASELINES[index % len(BASELINES)]),
+            "y": baseline.y,
+        }
+        for index, baseline in enumerate(panel.baselines)
         if _drawn(panel.y, baseline.y)
     ]
     shaded = [end for end in panel.shaded or () if _drawn(panel.x, end)]
@@ -188,12 +197,12 @@ def _limits(axis: Axis, values: Iterable[float], padding: float, at_zero: bool =
 
 def _legend(panels: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Each label once, in the order in which it appears."""
-    entries: dict[tuple, dict[str, Any]] = {}
+    entries: dict[str, dict[str, Any]] = {}
     for panel in panels:
         for each in panel.get("series", ()):
             entry = {name: each[name] for name in ("label", "style", "colour", "symbol")}
-            entries.setdefault(tuple(entry.values()), entry)
+            entries.setdefault(repr(entry), entry)
         for each in panel.get("baselines", ()):
-            entry = {"label": each["label"], "style": "baseline", "colour": each["colour"], "symbol": each["symbol"]}
-            entries.setdefault(tuple(entry.values()), entry)
+            entry = {"style": "baseline", **{name: each[name] for name in ("label", "colour", "symbol", "dash")}}
+            entries.setdefault(repr(entry), entry)
     return list(entries.values())

@@ -10,5 +10,7 @@ DARK = ("#5d81c2", "#cd652a", "#9bde9f", "#c58fb1", "#cbd840", "#9378fc", "#07e1
 HEAT_LIGHT = ("#0b4f8a", "#6faed6", "#f5f3ee", "#f0a070", "#a83400")
 HEAT_DARK = ("#8cc8f5", "#2f78ad", "#23272e", "#b9592b", "#ffb07c")
 PAGE_LIGHT, PAGE_DARK = "#ffffff", "#1b1f26"
+# Baselines: strokes and gaps in units of half a line, so that one can be told from another without colours.
+BASELINES = ((2, 3), (9, 3), (9, 3, 2, 3), (2, 7))
 # Names that both drawings know.
 SYMBOLS = ("circle", "square", "triangle", "diamond2", "star", "wye", "cross")

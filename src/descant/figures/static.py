@@ -60,7 +60,7 @@ _HEAT = LinearSegmentedColormap.from_list("descant", HEAT_LIGHT)
 
 
 def png(figure: Figure) -> bytes:
-    """The picture of a figure."""
+    """The picture of a figure, as the bytes of a PNG file."""
     return pictures(drawing(figure))["png"]
 
 
@@ -135,7 +135,9 @@ def _plot(axes: Axes, panel: dict[str, Any]) -> None:
     if panel["shaded"]:
         axes.axvspan(*panel["shaded"], color="#9ca3af", alpha=0.18, linewidth=0)
     for baseline in panel["baselines"]:
-        axes.axhline(baseline["y"], color=LIGHT[baseline["colour"]], linestyle=(0, (1, 1.5)), linewidth=1.6, zorder=3)
+        axes.axhline(
+            baseline["y"], color=LIGHT[baseline["colour"]], linestyle=_dashes(baseline), linewidth=1.6, zorder=3
+        )
     for series in panel["series"]:
         _series(axes, series)
 
@@ -170,12 +172,16 @@ def _line(series: dict[str, Any]) -> dict[str, Any]:
     }[series["style"]]
 
 
+def _dashes(baseline: dict[str, Any]) -> tuple[float, tuple[float, ...]]:
+    return 0.0, tuple(length / 2 for length in baseline["dash"])
+
+
 def _handle(entry: dict[str, Any]) -> Line2D | Patch:
     colour = LIGHT[entry["colour"]]
     if entry["style"] == "bars":
         return Patch(color=colour, alpha=0.85)
     if entry["style"] == "baseline":
-        return Line2D([], [], color=colour, linestyle=(0, (1, 1.5)))
+        return Line2D([], [], color=colour, linestyle=_dashes(entry))
     return Line2D([], [], color=colour, **_line(entry))
 
 

@@ -42,12 +42,14 @@ def draw(benchmark: Benchmark, query: int, *, shots: int, seed: int, fixed: bool
     same = {asked.first.casefold(), asked.second.casefold()}
     chosen: list[int] = []
     for row in order.tolist():
+        if len(chosen) == shots:
+            break
         pair = benchmark.train[row].pair
         if {pair.first.casefold(), pair.second.casefold()} != same:
             chosen.append(row)
-        if len(chosen) == shots:
-            return Draw(seed, query, tuple(chosen))
-    raise ValueError(f"shots is {shots}; the training file has only {len(chosen)} pairs to show.")
+    if len(chosen) < shots:
+        raise ValueError(f"shots is {shots}; the training file has only {len(chosen)} pairs to show.")
+    return Draw(seed, query, tuple(chosen))
 
 
 def stranger(benchmark: Benchmark, query: int, *, seed: int) -> int:

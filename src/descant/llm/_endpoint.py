@@ -6,28 +6,33 @@ endpoint gives a text, and the score is the number in it. What goes wrong is tol
 | what | what is done |
 |---|---|
 | timeout, 408, 429, 5xx, no JSON | tried again, after `Retry-After` or a growing pause; then left for the next run |
-| no connection, several times over | the run stops; what was answered is kept |
-| 401, 403, 404 and other refusals of the request itself | the run stops: no prompt would fare better |
+| no connection, or many questions in a row without an answer | the run stops; what was answered is kept |
+| 401, 403, 404, a redirect and other refusals of the request itself | the run stops: no prompt would fare better |
 | a refusal, a text without a number, a number off the scale | an answer, but no score: kept, counted, not asked again |
+
+A server is not trusted: it may be slow, endless or broken, may answer with anything, and may repeat the key.
 """
 
 import math
-import os
 import random
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
+from ._access import KEY, check_manners, clean_address, key_from_environment
 from ._prompts import Prompt
-from ._reading import DIGITS, Reply, Scale, parse_score
+from ._protocol import Malformed, chat, completion, first_choice
+from ._reading import Reply, Scale
+from ._redactor import Redactor, redactor
 from ._templates import Template
 
 if TYPE_CHECKING:
     import httpx  # pyright: ignore[reportMissingImports]
 
-APIS = ("auto", "completions", "chat")
+CHAT = "/chat/completions"
 AGAIN = (408, 409, 425, 429)
 # Servers that have no completions say so in one of these ways.
 NO_COMPLETIONS = (404, 405, 501)
@@ -35,6 +40,12 @@ LONGEST_PAUSE_S = 60.0
 # A score and what may stand around it; and, from a chat, a short sentence.
 COMPLETION_TOKENS, CHAT_TOKENS = 6, 32
 TOP_LOGPROBS = 20
+# A reply to what we ask takes a few kilobytes; of a complaint, a few hundred characters are shown.
+LARGEST_REPLY, LARGEST_COMPLAINT, SHOWN = 4 << 20, 4 << 10, 200
+# So many questions in a row without an answer, each tried several times: it is not the question.
+PATIENCE = 10
+# A shorter key may well be a part of an address or of a name.
+SHORTEST_KEY = 8
 
 
 class _Refused(ValueError):
@@ -50,7 +61,11 @@ class _Unanswered(Exception):
 
 
 class Endpoint:
-    """A model behind an address. The key, if one is needed, is read from OPENAI_API_KEY and kept nowhere."""
+    """A model behind an address.
+
+    The key, if one is needed, is read from OPENAI_API_KEY, sent to that address alone, and kept, shown and logged
+    nowhere, also if the server repeats it.
+    """
 
     reads_along = False
 
@@ -65,21 +80,25 @@ class Endpoint:
         tries: int = 5,
         pause: float = 1.0,
     ):
+        check_manners(api, concurrency, timeout)
         try:
             import httpx  # pyright: ignore[reportMissingImports]
         except ImportError:
             raise ValueError("an endpoint needs httpx; install the extra: pip install 'descant[llm]'.") from None
-        if api not in APIS:
-            raise ValueError(f"api is {api!r}; expected one of: {', '.join(APIS)}.")
-        if not base_url.startswith(("http://", "https://")):
-            raise ValueError(f"base-url is {base_url!r}; expected an address such as http://127.0.0.1:8000/v1.")
-        self.model, self.base_url = model, base_url.rstrip("/")
+        if not model or not model.isprintable():
+            raise ValueError(f"model is {'openai:' + model!r}; expected the model's name after openai:, in one line.")
+        key = key_from_environment()
+        self.model, self.base_url = model, clean_address(base_url)
+        if len(key) >= SHORTEST_KEY and (key in base_url or key in model):
+            raise ValueError(f"base-url or model holds the key itself, and both are kept; expected it in {KEY} alone.")
+        self._redact: Redactor = redactor(key)
         self._api, self._wanted = ("completions" if api == "auto" else api), api
-        self._concurrency, self._tries, self._pause = concurrency, tries, pause
-        key = os.environ.get("OPENAI_API_KEY")
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._concurrency, self._timeout, self._tries, self._pause = concurrency, timeout, tries, pause
+        # Replies are asked for, and taken, as they are: what is packed small may be endless when it is unpacked.
+        headers = {"Accept-Encoding": "identity", **({"Authorization": f"Bearer {key}"} if key else {})}
         limits = httpx.Limits(max_connections=concurrency)
-        self._client = httpx.Client(headers=headers, timeout=timeout, limits=limits)
+        # A redirect could lead the key to somebody else.
+        self._client = httpx.Client(headers=headers, timeout=timeout, limits=limits, follow_redirects=False)
         self.name = model.rstrip("/").split("/")[-1]
         # An endpoint's weights can't be seen: its address and the model's name must do.
         self.identity = f"{api} {model} at {self.base_url}"
@@ -87,11 +106,13 @@ class Endpoint:
         """How often something went wrong, by what; tries that were repeated with success are counted too."""
         self.unanswered = 0
         """Prompts that got no answer after all tries; another run asks them again."""
+        self._in_a_row, self._last = 0, ""
 
     def replies(self, prompts: Sequence[Prompt], template: Template, scale: Scale) -> Iterator[tuple[int, Reply]]:
         """Answers as they come, several at a time. Prompts that fail for good are left out, and counted."""
         if not prompts:
             return
+        self._in_a_row = 0
         # The first alone: it finds out which protocol is spoken, and a wrong address or key is met once,
         # not eight times.
         first = self._tolerant(prompts[0], template, scale)
@@ -107,7 +128,7 @@ class Endpoint:
                         if len(waiting) >= self._concurrency:
                             break
                     if not waiting:
-                        return
+                        break
                     for future in wait(waiting, return_when=FIRST_COMPLETED).done:
                         index = waiting.pop(future)
                         reply = future.result()
@@ -116,18 +137,32 @@ class Endpoint:
             finally:
                 for future in waiting:
                     future.cancel()
+        if self._in_a_row >= len(prompts):
+            raise self._given_up()
 
     def _tolerant(self, prompt: Prompt, template: Template, scale: Scale) -> Reply | None:
         try:
-            return self._ask(prompt, template, scale)
+            reply = self._ask(prompt, template, scale)
         except _Unanswered as error:
+            self._last = str(error)
             if error.unreachable:
                 raise ConnectionError(
-                    f"{self.base_url} can't be reached ({error}); what was answered is kept: the same command goes on "
-                    "from there when the endpoint is back."
+                    f"{self.base_url} can't be reached ({self._last}); what was answered is kept: the same command "
+                    "goes on from there when the endpoint is back."
                 ) from None
             self.unanswered += 1
+            self._in_a_row += 1
+            if self._in_a_row >= PATIENCE:
+                raise self._given_up() from None
             return None
+        self._in_a_row = 0
+        return reply
+
+    def _given_up(self) -> ConnectionError:
+        return ConnectionError(
+            f"{self.base_url} left {self._in_a_row} questions in a row unanswered, the last with {self._last}; what "
+            "was answered is kept: the same command goes on from there when the endpoint is well."
+        )
 
     def _ask(self, prompt: Prompt, template: Template, scale: Scale) -> Reply:
         if self._api == "completions":
@@ -140,42 +175,71 @@ class Endpoint:
             }
             reply = self._post("/completions", body, missing_is_fine=self._wanted == "auto")
             if reply is not None:
-                return _completion(reply, scale)
+                return self._without_key(completion(reply, scale))
             self._api = "chat"
         message = {"role": "user", "content": template.chat + prompt.text}
         body = {"model": self.model, "messages": [message], "max_tokens": CHAT_TOKENS, "temperature": 0}
-        return _chat(self._post("/chat/completions", body) or {})
+        return self._without_key(chat(self._post(CHAT, body) or {}))
+
+    def _without_key(self, reply: Reply) -> Reply:
+        return replace(reply, text=self._redact(reply.text))
 
     def _post(self, path: str, body: dict[str, Any], *, missing_is_fine: bool = False) -> dict[str, Any] | None:
         """The first choice of the reply; None if the path is missing and that is fine."""
         import httpx  # pyright: ignore[reportMissingImports]
 
-        reason, unreachable = "", False
+        what, said, unreachable = "", "", False
         for attempt in range(self._tries):
             pause = min(self._pause * 2**attempt, LONGEST_PAUSE_S) * (0.5 + random.random() / 2)
             unreachable = False
             try:
-                response = self._client.post(self.base_url + path, json=body)
-                if response.status_code == 200:
-                    return response.json()["choices"][0]
-                if missing_is_fine and response.status_code in NO_COMPLETIONS:
+                status, headers, content = self._send(path, body)
+                if status == 200:
+                    return first_choice(content, "message" if path == CHAT else "text")
+                if missing_is_fine and status in NO_COMPLETIONS:
                     return None
-                reason = f"status {response.status_code}"
-                if response.status_code not in AGAIN and response.status_code < 500:
-                    raise _Refused(_refusal(self.base_url + path, response))
-                pause = retry_after(response.headers.get("Retry-After"), pause)
+                what, said = f"status {status}", self._words(content.decode("utf-8", "replace"))
+                if status not in AGAIN and status < 500:
+                    raise _Refused(_refusal(self.base_url + path, status, said))
+                pause = retry_after(headers.get("Retry-After"), pause)
             except httpx.TimeoutException:
-                reason = "timeout"
+                what, said = "timeout", f"none within {self._timeout:g} s"
             except httpx.TransportError as error:
-                reason, unreachable = f"no connection: {error}", True
-            except _Refused:
-                raise
-            except (KeyError, IndexError, TypeError, ValueError):
-                reason = "a malformed reply"
-            self._count(reason.split(":")[0])
+                what, said, unreachable = "no connection", self._words(str(error)), True
+            except Malformed as error:
+                what, said = "a malformed reply", self._words(str(error))
+            self._count(what)
             if attempt + 1 < self._tries:
                 time.sleep(pause)
-        raise _Unanswered(reason, unreachable)
+        raise _Unanswered(f"{what}: {said}" if said else what, unreachable)
+
+    def _send(self, path: str, body: dict[str, Any]) -> "tuple[int, httpx.Headers, bytes]":
+        """Status, headers and content of a reply, read no longer and no further than is of use."""
+        import httpx  # pyright: ignore[reportMissingImports]
+
+        # The client's own timeout is for each part: a server that sends a byte a second would never meet it.
+        deadline, late = time.monotonic() + self._timeout, False
+        content = bytearray()
+        with self._client.stream("POST", self.base_url + path, json=body) as response:
+            fine = response.status_code == 200
+            most = LARGEST_REPLY if fine else LARGEST_COMPLAINT
+            for part in response.iter_raw():
+                content += part
+                late = time.monotonic() > deadline
+                if late or len(content) > most:
+                    break
+        encoding = response.headers.get("Content-Encoding", "identity")
+        if fine and late:
+            raise httpx.ReadTimeout("the whole reply took too long")
+        if fine and len(content) > most:
+            raise Malformed(f"it is longer than {most >> 20} MB")
+        if fine and encoding != "identity":
+            raise Malformed(f"it is packed ({encoding}), and was asked for as it is")
+        return response.status_code, response.headers, bytes(content)
+
+    def _words(self, text: str) -> str:
+        """What was said, in one line, without the key."""
+        return self._redact(" ".join(text.split()))[:SHOWN]
 
     def _count(self, what: str) -> None:
         self.failures[what] = self.failures.get(what, 0) + 1
@@ -194,57 +258,17 @@ def retry_after(header: str | None, otherwise: float) -> float:
     except ValueError:
         try:
             wanted = parsedate_to_datetime(header).timestamp() - time.time()
-        except ValueError:
+        except (ValueError, TypeError, OverflowError):
             return otherwise
-    return min(max(wanted, 0.0), LONGEST_PAUSE_S)
+    return otherwise if math.isnan(wanted) else min(max(wanted, 0.0), LONGEST_PAUSE_S)
 
 
-def _refusal(address: str, response: "httpx.Response") -> str:
+def _refusal(address: str, status: int, said: str) -> str:
     hint = {
-        401: "set OPENAI_API_KEY to a key that it accepts",
+        401: f"set {KEY} to a key that it accepts",
         403: "use a key that may ask this model",
         404: "check --base-url, which usually ends in /v1, and the model's name",
-    }.get(response.status_code, "change the request, with fewer --shots if it is too long")
-    said = " ".join(response.text.split())[:200]
-    return f"{address} answers with status {response.status_code}: {said or 'nothing more'}; {hint}."
-
-
-def _completion(choice: dict[str, Any], scale: Scale) -> Reply:
-    """The mean score under the next token's probabilities, where the server gives them; else the number in the text."""
-    text = str(choice.get("text") or "")
-    if choice.get("finish_reason") == "content_filter":
-        return Reply(None, "refused", text=text)
-    probabilities = [0.0] * len(DIGITS)
-    for token, logprob in _first_logprobs(choice.get("logprobs")):
-        # Tokens such as " 3", "3" and, with some tokenizers, "3.".
-        found = token.strip()
-        if found[:1] in DIGITS and found[1:] in ("", "."):
-            probabilities[DIGITS.index(found[0])] += math.exp(logprob)
-    answer = scale.expected(probabilities)
-    if answer is None:
-        return Reply(*parse_score(text), text=text)
-    return Reply(answer, "ok", tuple(probabilities), sum(probabilities), text=text)
-
-
-def _first_logprobs(logprobs: Any) -> list[tuple[str, float]]:
-    """The most likely first tokens, in either of the two forms in which servers give them."""
-    if not isinstance(logprobs, dict):
-        return []
-    try:
-        top = logprobs.get("top_logprobs")
-        if top:
-            return [(str(token), float(value)) for token, value in top[0].items()]
-        content = logprobs.get("content")
-        if content:
-            return [(str(each["token"]), float(each["logprob"])) for each in content[0]["top_logprobs"]]
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
-        return []
-    return []
-
-
-def _chat(choice: dict[str, Any]) -> Reply:
-    message = choice.get("message") or {}
-    text = str(message.get("content") or "")
-    if message.get("refusal") or choice.get("finish_reason") == "content_filter":
-        return Reply(None, "refused", text=str(message.get("refusal") or text))
-    return Reply(*parse_score(text), text=text)
+    }.get(status, "change the request, with fewer --shots if it is too long")
+    if 300 <= status < 400:
+        hint = "redirects are not followed, because the key is for this address alone: give the other one as --base-url"
+    return f"{address} answers with status {status}: {said or 'nothing more'}; {hint}."

@@ -20,6 +20,8 @@ from ._similarity import Cosines, Line, fit_rows, jaccard
 from ._templates import Template, find_template
 
 WHERE = ("query", "all")
+# A prompt takes kilobytes, and an answer a hundredth of a second at best.
+MOST_QUESTIONS = 1_000_000
 Progress = Callable[[str, int, int], None]
 Encoder = Callable[[], tuple[str, Callable[[list[str]], np.ndarray]]]
 
@@ -45,6 +47,18 @@ class Setting:
         _check.size("shots", self.shots, 0)
         _check.size("queries", self.queries)
         _check.size("seeds", self.seeds)
+        if self.queries * self.seeds * len(self.guesses) > MOST_QUESTIONS:
+            raise ValueError(
+                f"queries is {self.queries}, seeds {self.seeds}, and there are {len(self.guesses)} guesses: more than "
+                f"{MOST_QUESTIONS:,} questions; expected fewer: lower one of them."
+            )
+
+    def check(self, benchmark: Benchmark) -> None:
+        """Check that the benchmark has as many pairs as are asked for and shown."""
+        if self.queries > len(benchmark.asked):
+            raise ValueError(f"queries is {self.queries}; the file has {len(benchmark.asked)} pairs: ask for fewer.")
+        if self.shots > len(benchmark.train):
+            raise ValueError(f"shots is {self.shots}; the training file has only {len(benchmark.train)} pairs to show.")
 
     @property
     def wording(self) -> str:
@@ -62,10 +76,8 @@ class _Asker:
 
     def __init__(self, model: Model, benchmark: Benchmark, setting: Setting):
         self.model, self.benchmark, self.setting = model, benchmark, setting
-        rows = query_order(benchmark)[: setting.queries]
-        if len(rows) < setting.queries:
-            raise ValueError(f"queries is {setting.queries}; the file has {len(rows)} pairs: ask for fewer.")
-        self.queries = rows
+        setting.check(benchmark)
+        self.queries = rows = query_order(benchmark)[: setting.queries]
         self.draws = [
             draw(benchmark, row, shots=setting.shots, seed=seed, fixed=setting.fixed)
             for seed in range(setting.seeds)

@@ -1,6 +1,5 @@
 """A file of JSON lines that only grows. What is in it survives a crash; a line that a crash cut off is dropped."""
 
-import json
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 from .._disk import explained, write_at
 from .._plain import line
+from .._sealed import sealed, unsealed
 
 
 class Lines:
@@ -23,7 +23,7 @@ class Lines:
     def append(self, rows: Iterable[dict[str, Any]]) -> None:
         """Keep rows, durably, before this returns."""
         rows = list(rows)
-        content = "".join(line("row", row) + "\n" for row in rows).encode()
+        content = "".join(sealed("row", row, line) + "\n" for row in rows).encode()
         with self._mutex:
             with explained(self.path.parent):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -39,12 +39,9 @@ class Lines:
         whole = data[: data.rfind(b"\n") + 1]
         for number, text in enumerate(whole.split(b"\n")[:-1], 1):
             try:
-                row = json.loads(text)
+                self.rows.append(unsealed(text))
             except ValueError as error:
                 raise ValueError(
                     f"{self.path}, line {number}, can't be read: {error}; mend or delete that line."
                 ) from None
-            if not isinstance(row, dict):
-                raise ValueError(f"{self.path}, line {number}, is no JSON object; mend or delete that line.")
-            self.rows.append(row)
         self._size = len(whole)

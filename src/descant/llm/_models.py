@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -12,10 +11,13 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from .._disk import write_whole
+from .._names import slug
+from ._access import check_manners
 from ._endpoint import Endpoint
 from ._packaged import PACKAGED, cache_folder, digest_of, fetch, move_into_place
 from ._prompts import Prompt
 from ._reading import Reply, Scale
+from ._redactor import redactor
 from ._similarity import load_encoder
 from ._templates import Template
 
@@ -40,7 +42,7 @@ class Model(Protocol):
 
 def folder_name(model: Model) -> str:
     """A folder for a model's answers: its name, and a digest of its identity."""
-    return f"{re.sub(r'[^A-Za-z0-9._-]+', '-', model.name)}-{hashlib.sha256(model.identity.encode()).hexdigest()[:8]}"
+    return f"{slug(model.name)}-{hashlib.sha256(model.identity.encode()).hexdigest()[:8]}"
 
 
 def need_extra() -> None:
@@ -68,17 +70,19 @@ def open_model(
     device: str = "auto",
     dtype: str = "auto",
     say: Callable[[str], None] = lambda _: None,
-    **endpoint: Any,
+    concurrency: int = 8,
+    timeout: float = 60.0,
 ) -> Model:
     """A model by its name; `say` is told what is downloaded or converted, if anything."""
+    check_manners(api, concurrency, timeout)
     if name.startswith("openai:"):
         if base_url is None:
             raise ValueError(
                 f"model is {name!r} and base-url is missing; expected, say, --base-url http://127.0.0.1:8000/v1."
             )
-        return Endpoint(name.removeprefix("openai:"), base_url, api=api, **endpoint)
+        return Endpoint(name.removeprefix("openai:"), base_url, api=api, concurrency=concurrency, timeout=timeout)
     if base_url is not None:
-        raise ValueError(f"base-url is {base_url!r} and model {name!r}; expected --model openai:NAME for an endpoint.")
+        raise ValueError(f"base-url is given and model is {name!r}; expected --model openai:NAME for an endpoint.")
     need_extra()
     _quiet()
     from ._local import load_local
@@ -177,7 +181,7 @@ def _remembered(path: Path, say: Callable[[str], None]) -> str:
 
 
 def _from_hub(name: str, say: Callable[[str], None]) -> Path:
-    from huggingface_hub import HfApi, snapshot_download  # pyright: ignore[reportMissingImports]
+    from huggingface_hub import HfApi, get_token, snapshot_download  # pyright: ignore[reportMissingImports]
 
     patterns = ["*.safetensors", "*.json", "tokenizer.model", "*.txt", "*.jinja"]
     try:
@@ -187,5 +191,5 @@ def _from_hub(name: str, say: Callable[[str], None]) -> Path:
         say(f"downloading {name} from the hub: {len(wanted)} files of weights, {size:.1f} GB")
         return Path(snapshot_download(name, allow_patterns=patterns))
     except Exception as error:
-        reason = " ".join(str(error).split())[:200]
+        reason = redactor(get_token() or "")(" ".join(str(error).split()))[:200]
         raise OSError(f"model is 'hub:{name}', which could not be got from the hub: {reason}") from None

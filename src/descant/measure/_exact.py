@@ -1,6 +1,8 @@
 """Risks in closed form."""
 
-from .. import _check
+import math
+
+from .. import _check, _memory
 from .._predictor import AbstractPredictor, Merged
 from .._unknown import Unknown
 from ..tasks import AbstractTask
@@ -8,7 +10,7 @@ from ..theory import affine_risk, known_laws
 
 
 def exact_risk(predictor: AbstractPredictor, task: AbstractTask) -> float:
-    """The predictor's risk in closed form; `Unknown` if there is none, with the reason.
+    """The predictor's risk in closed form; `Unknown` if there is none, with the reason; `OverflowError` if it overflows.
 
     One layer of linear attention (anything affine in the Gram matrix) has one wherever the moments of the task's laws
     are known, see `theory.GramMoments`; others have one if they say so themselves.
@@ -18,13 +20,27 @@ def exact_risk(predictor: AbstractPredictor, task: AbstractTask) -> float:
     1.0
     """
     try:
+        _memory.need(f"the merged form of a layer in d = {task.d} dimensions", 6 * task.d * (task.d + 1) ** 2, "d")
         merged = predictor.gram_affine(task.d, task.n)
     except Unknown as not_merged:
         try:
-            return float(predictor.exact_risk(task))
+            value = float(predictor.exact_risk(task))
         except Unknown as reason:
             raise Unknown(f"{not_merged}, and {reason}") from None
-    return float(merged_risk(merged, task))
+        # Some are infinite in truth: least squares with noise and as many tokens as dimensions.
+        return _number(value, predictor, overflowed=math.isnan(value))
+    value = float(merged_risk(merged, task))
+    return _number(value, predictor, overflowed=not math.isfinite(value))
+
+
+def _number(value: float, predictor: AbstractPredictor, *, overflowed: bool) -> float:
+    """The value, unless it is what an overflow left of it."""
+    if overflowed:
+        raise OverflowError(
+            f"the risk of {type(predictor).__name__} on this task is beyond what numbers hold; expected a smaller "
+            "prior mean, prior scale or noise level, or smaller weights."
+        )
+    return value
 
 
 def merged_risk(merged: Merged, task: AbstractTask):

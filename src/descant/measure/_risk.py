@@ -1,5 +1,6 @@
 """The in-context risk of a predictor on a task."""
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -11,11 +12,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from .. import _check
+from .. import _check, _memory
 from .._final import is_ours
 from .._linalg import one_by_one
 from .._predictor import AbstractPredictor
-from .._sampling import CHUNK, mean_over_keys
+from .._sampling import CHUNK, MOST_SAMPLES, cores, mean_over_keys
 from .._unknown import Unknown, reason_against
 from ..estimators import AttendingGramAffine, GramAffine, OracleRidge
 from ..tasks import AbstractTask
@@ -27,6 +28,7 @@ SAMPLES = 32_768
 TOKEN_BUDGET = 2**24
 # Two ways to one prediction differ by rounding alone; float32 models are among them.
 AGREEMENT = 1e-3
+OVERFLOW = "some of the contexts that were drawn overflow, and no mean over them is known"
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ class Risk:
     `adjusted` is the risk less the oracle's, who knows the prior and is told the prompt's noise level (for Gaussian
     tasks the oracle ridge), with a standard error of its own: on sampled contexts the two are paired, so it is the
     smaller one. Both are None where the task doesn't know its posterior. `note` says why a risk that was sampled is not
-    exact; if a moment is infinite, so may be the risk, and then no number of samples has that mean.
+    exact; if a moment is infinite, so may be the risk, and then no number of samples has that mean. A sampled `value` that
+    is NaN or infinite is an overflow, which `note` then says.
     """
 
     value: float
@@ -72,7 +75,7 @@ def risk(
     5.0
     """
     _check.one_of("method", method, get_args(Method))
-    _check.size("samples", samples, least=2)
+    _check.size("samples", samples, least=2, most=MOST_SAMPLES)
     key = jax.random.key(0) if key is None else key
     if not is_ours(type(predictor)):
         _agree(predictor, task)
@@ -89,11 +92,16 @@ def risk(
     if method in ("auto", "moments"):
         try:
             _need_moments(predictor, task)
-            return replace(moment_risks([predictor], task, samples=samples, key=key)[0], note=note)
+            return _noted(moment_risks([predictor], task, samples=samples, key=key)[0], note)
         except Unknown as reason:
             if method == "moments":
                 raise Unknown(f"there is no risk over moments here: {reason}; ask for method auto or tokens.") from None
-    return replace(token_risks([predictor], task, samples=samples, key=key)[0], note=note)
+    return _noted(token_risks([predictor], task, samples=samples, key=key)[0], note)
+
+
+def _noted(found: Risk, note: str) -> Risk:
+    """A sampled risk with the reason why it is not exact; a mean that is no finite number is said to be none."""
+    return replace(found, note=note if math.isfinite(found.value) else OVERFLOW)
 
 
 def _agree(predictor: AbstractPredictor, task: AbstractTask) -> None:
@@ -174,15 +182,18 @@ def _with_oracle(exact: float, task: AbstractTask, samples: int, key: PRNGKeyArr
 
 def _chunk(task: AbstractTask) -> int:
     """How many contexts to hold at once."""
-    return token_chunk(task) if task.moments_take_tokens else _largest_chunk(task.d * task.d)
+    return token_chunk(task) if task.moments_take_tokens else _largest_chunk(task, task.d)
 
 
 def token_chunk(task: AbstractTask) -> int:
     """How many prompts to hold at once."""
-    return _largest_chunk(task.d * max(task.d, task.n))
+    return _largest_chunk(task, max(task.d, task.n))
 
 
-def _largest_chunk(numbers: int) -> int:
+def _largest_chunk(task: AbstractTask, rows: int) -> int:
+    """How many contexts of so many rows of d numbers; `Unknown` if not even those of all cores fit."""
+    numbers = task.d * rows
+    _memory.need(f"drawing contexts with d = {task.d} and n = {task.n}", 4 * cores() * numbers, "n or d")
     return max(1, min(CHUNK, TOKEN_BUDGET // numbers))
 
 

@@ -2,7 +2,13 @@
 
 from .. import _precision as _precision
 from ._compile import Candidate as Candidate, choose as choose, compile_program as compile_program
-from ._compiled import CompiledProgram as CompiledProgram, Sizes as Sizes, load as load
+from ._compiled import (
+    PROGRAM as PROGRAM,
+    WEIGHTS as WEIGHTS,
+    CompiledProgram as CompiledProgram,
+    Sizes as Sizes,
+    load as load,
+)
 from ._description import (
     BlockText as BlockText,
     Description as Description,

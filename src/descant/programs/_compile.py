@@ -6,6 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from .. import _memory
 from ._compiled import CompiledProgram
 from ._describe import describe
 from ._library import find
@@ -38,12 +39,15 @@ def compile_program(
     if not isinstance(program, Program):
         program = find(program)
     traced = program.trace(settings, **more)
+    rows, columns = max((each.shape[0] for each in traced.inputs), default=1), sum(each.shape[1] for each in traced.inputs)
+    # H holds at least the inputs side by side, and a head has three matrices and three biases.
+    _memory.need(f"{traced.name} for an H of {rows} x {columns} or more", 20 * columns * (columns + rows), "its sizes")
     return finish(choose(traced, hoist=hoist))
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to build a program, at every level."""
+    """One way to build a program, at every level: its text as traced, its sums of words, its blocks, its columns."""
 
     traced: Traced
     graph: Graph
@@ -80,7 +84,15 @@ def candidates(traced: Traced, *, hoist: bool = True) -> Iterator[Candidate]:
 
 
 def choose(traced: Traced, *, hoist: bool = True) -> Candidate:
-    """The best candidate; ties go to the first."""
+    """The candidate of least `cost` among all ways that the compiler knows; ties go to the first.
+
+    **Arguments:** `traced` is a program with its sizes bound, `program.trace(n=20, d=5)`; `hoist` as in
+    `compile_program`.
+
+    >>> from descant.programs import find
+    >>> choose(find("ridge").trace(n=4, d=2, T=1)).layout.rows
+    4
+    """
     return min(candidates(traced, hoist=hoist), key=lambda each: each.cost)
 
 

@@ -4,7 +4,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, get_args, get_origin
 
-from .. import _plain
+from .._sealed import sealed
 
 FORMAT = "descant-program-1"
 
@@ -44,7 +44,10 @@ class BlockText:
 
 @dataclass(frozen=True)
 class Description:
-    """A compiled program: its name and settings, the size of H, where inputs and outputs are, every block in words."""
+    """A compiled program: its name and settings, the size of H, where inputs and outputs are, every block in words.
+
+    `inputs` and `outputs` are rectangles of H before the first and after the last block; `blocks` has each block once.
+    """
 
     program: str
     settings: tuple[tuple[str, float], ...]
@@ -56,7 +59,7 @@ class Description:
 
     def as_json(self, digest: str) -> str:
         """For disk, with the digest of the weights it belongs to."""
-        return _plain.page("program", {"format": FORMAT, "weights": digest, **dataclasses.asdict(self)})
+        return sealed("program", {"format": FORMAT, "weights": digest, **dataclasses.asdict(self)})
 
     @classmethod
     def from_json(cls, value: Any) -> "tuple[Description, str]":

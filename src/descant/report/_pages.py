@@ -1,7 +1,6 @@
 """The pages: what the templates are given, and the text they make of it."""
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,6 +10,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from .._names import slug
 from ..claims import BUDGETS, PAPERS, Check, Claim, Judgement, Paper, Table
 from ..figures import Figure, bare, drawing
 from ._tables import figure_rows
@@ -102,7 +102,8 @@ def by_stem(items: Sequence[Any]) -> dict[str, Any]:
     """By names that are safe in files and addresses, each once."""
     found: dict[str, Any] = {}
     for item in items:
-        stem = re.sub(r"[^A-Za-z0-9]+", "-", item.name).strip("-") or "unnamed"
+        # A dot would begin a suffix.
+        stem = slug(item.name.replace(".", "-"))
         name, count = stem, 1
         while name in found:
             count += 1
@@ -137,6 +138,7 @@ def _templates() -> Environment:
         "bound": bound,
         "cells": cells,
         "inlined": inlined,
+        "together": together,
     }
     return environment
 
@@ -227,6 +229,17 @@ def bound(check: Check) -> Markup:
     if check.relation == "is":
         return Markup("yes")
     return measured(check.bound, check.bound_error) if check.bound_error else number(check.bound)
+
+
+def together(checks: Sequence[Check]) -> list[tuple[Check, int]]:
+    """Each check, and over how many rows its tolerance and reason stand: 0 where they are those of the row before."""
+    spans: list[list[int]] = []
+    for before, check in zip((None, *checks), checks, strict=False):
+        if before and (before.tolerance, before.reason) == (check.tolerance, check.reason):
+            spans[-1].append(0)
+        else:
+            spans.append([0])
+    return list(zip(checks, (span for group in spans for span in (len(group), *group[1:])), strict=True))
 
 
 def cells(table: Table) -> dict[str, Any]:

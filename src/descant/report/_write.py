@@ -1,12 +1,12 @@
 """The folder of the report, written file by file, each whole; the front page last."""
 
 import contextlib
-import json
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from .._disk import write_whole
 from .._kept import digest
+from .._output import note, written as noted
 from .._plain import page
 from ..claims import Claim, Judgement
 from ..figures import Figure, drawing
@@ -15,8 +15,8 @@ from ._assets import assets
 from ._pages import Entry, by_stem, claim_page, front_page
 from ._tables import figure_csv, table_csv
 
-# The files of the last report: those that the next one lacks are removed, and nothing else.
-_MANIFEST = ".written.json"
+# What a report is made of, in its folder.
+NAMES = ("index.html", "verdicts.json", "assets", "claims", "evidence", "figures", "tables")
 
 
 def write_report(folder: Path, claims: dict[str, Claim], judgements: dict[str, Judgement]) -> Path:
@@ -91,10 +91,12 @@ def _written(path: Path, content: bytes) -> Path:
 
 def _remove_old(folder: Path, written: list[str]) -> None:
     """Remove files of claims that are no more, if a report wrote them: the folder may hold its owner's own things."""
-    manifest = folder / _MANIFEST
-    old = json.loads(manifest.read_text()) if manifest.exists() else []
+    old = noted(folder)
+    # Files stand in folders of the report; names without a folder are those of whole outputs, another command's too.
     for name in set(old) - set(written):
-        (folder / name).unlink(missing_ok=True)
-        with contextlib.suppress(OSError):  # not empty, or gone
-            (folder / name).parent.rmdir()
-    write_whole(manifest, page("written", written))
+        parts = PurePosixPath(name).parts
+        if len(parts) > 1 and parts[0] in NAMES and ".." not in parts:
+            (folder / name).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # not empty, or gone
+                (folder / name).parent.rmdir()
+    note(folder, [*(name for name in old if "/" not in name), *NAMES, *written])

@@ -1,25 +1,37 @@
 """A training's state as one safetensors file: arrays by name, everything else as JSON in the metadata."""
 
-import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import safetensors
-import safetensors.numpy
 
+from .. import _tensors
+from .._sealed import digest
 from .._trainer import State
 
 FORMAT = "descant-checkpoint-1"
+REMEDY = "delete the run and start it again"
 
 
 @dataclass(frozen=True)
 class Mark:
-    """How much of the metrics on disk belongs to a checkpoint. What follows was written by a process that died."""
+    """How much of the metrics on disk belongs to a checkpoint. What follows was written by a process that died.
+
+    `chain` is a digest of all lines, each after the digest of those before it: to go on it needs the new lines only.
+    """
 
     rows: int = 0
     size: int = 0
+    chain: str = ""
+
+    def after(self, lines: bytes) -> "Mark":
+        """The mark after further whole lines."""
+        chain, each = self.chain, lines.split(b"\n")[:-1]
+        for text in each:
+            chain = digest(chain.encode() + text)
+        return Mark(self.rows + len(each), self.size + len(lines), chain)
 
 
 def to_bytes(state: State, mark: Mark) -> bytes:
@@ -27,40 +39,27 @@ def to_bytes(state: State, mark: Mark) -> bytes:
     _check_info("state.info", state.info)
     arrays = {name: np.array(array, order="C") for name, array in state.arrays.items()}
     # The names are kept in order: a training may sum over its arrays, and sums depend on the order.
-    note = {"format": FORMAT, "names": list(arrays), "info": state.info, "rows": mark.rows, "bytes": mark.size}
+    note = {"format": FORMAT, "names": list(arrays), "info": state.info, "metrics": asdict(mark)}
     try:
-        return safetensors.numpy.save(arrays, metadata={"descant": json.dumps(note)})
+        return _tensors.to_bytes(arrays, note)
     except safetensors.SafetensorError as error:
         raise ValueError(f"state.arrays can't be saved: {error}.") from None
 
 
-def load(path: Path) -> State:
-    """The state in a file."""
-    note, arrays = _read(path, with_arrays=True)
-    return State({name: arrays[name] for name in note["names"]}, note["info"])
+def load(path: Path) -> tuple[State, Mark]:
+    """The state in a file, and its mark."""
+    arrays, note = _tensors.read(path, REMEDY)
+    if note.get("format") != FORMAT:
+        raise ValueError(f"{path} is not of the format {FORMAT!r}; {REMEDY}.")
+    return State({name: arrays[name] for name in note["names"]}, note["info"]), Mark(**note["metrics"])
 
 
 def mark_of(path: Path) -> Mark:
-    """The mark in a file, without reading its arrays; nothing at all if there is no file."""
+    """The mark in a file; nothing at all if there is no file."""
     try:
-        note, _ = _read(path, with_arrays=False)
+        return load(path)[1]
     except FileNotFoundError:
         return Mark()
-    return Mark(note["rows"], note["bytes"])
-
-
-def _read(path: Path, *, with_arrays: bool) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    try:
-        with safetensors.safe_open(path, framework="numpy") as file:
-            note = json.loads((file.metadata() or {})["descant"])
-            arrays = {name: file.get_tensor(name) for name in file.keys()} if with_arrays else {}  # noqa: SIM118
-    except FileNotFoundError:
-        raise
-    except (safetensors.SafetensorError, OSError, KeyError, json.JSONDecodeError) as error:
-        raise ValueError(f"{path} can't be read as a checkpoint: {error}; delete the run and start it again.") from None
-    if not isinstance(note, dict) or note.get("format") != FORMAT:
-        raise ValueError(f"{path} is not of the format {FORMAT!r}; delete the run and start it again.")
-    return note, arrays
 
 
 def _check_info(name: str, value: Any) -> None:

@@ -1,12 +1,10 @@
 """Driving a training: advance, keep, advance; whatever stops it, it goes on later from the last state that was kept."""
 
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._signals import uninterrupted
 from .._trainer import State, Trainer, to_end
 from ._run import Run
 from ._trackers import Tracker
@@ -26,8 +24,8 @@ def drive(
     """Train until finished, or until `stop()` says so between two advances, and return the state then.
 
     Goes on from the run's checkpoint, if it has one. The state is kept on disk about every `every` seconds, and when
-    the driving ends for whatever reason: finished, stopped, Ctrl-C, an error of the training's own. What comes out
-    doesn't depend on when it was kept. `on_rows` sees rows at once, trackers when they are on disk.
+    the driving ends for whatever reason: finished, stopped, Ctrl-C, SIGTERM, an error of the training's own. What comes
+    out doesn't depend on when it was kept. `on_rows` sees rows at once, trackers when they are on disk.
 
     Call `run.finish(trainer.model(state), result)` if `trainer.finished(state)`.
     """
@@ -36,7 +34,10 @@ def drive(
             raise ValueError(f"the run {run.name} is finished; read its result, or delete it to do it again.")
         for tracker in trackers:
             tracker.start(run.name, run.config)
-        keeper = _Keeper(run, run.checkpoint() or trainer.init(), trackers)
+        begun = run.checkpoint()
+        if begun is not None:
+            run.metrics()  # damaged rows are found now, not when all is done
+        keeper = _Keeper(run, begun or trainer.init(), trackers)
 
         def each(state: State, rows: list[dict[str, Any]]) -> None:
             keeper.hold(state, rows)
@@ -61,12 +62,12 @@ class _Keeper:
         self.kept_at = time.monotonic()
 
     def hold(self, state: State, rows: list[dict[str, Any]]) -> None:
-        with _uninterrupted():
+        with uninterrupted():
             self.whole, self.dirty = (state, self.whole[1] + rows), True
 
     def keep(self) -> None:
         """Save, if there is anything new. If that failed once it isn't tried again: nobody knows how far it came."""
-        with _uninterrupted():
+        with uninterrupted():
             if not self.dirty:
                 return
             self.dirty = False
@@ -76,19 +77,3 @@ class _Keeper:
             self.kept_at = time.monotonic()
         for tracker in self.trackers:
             tracker.log(rows)
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Put off Ctrl-C to the end of the block."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals only ever come to the main thread
-        return
-    came: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
-    if came:
-        signal.raise_signal(signal.SIGINT)

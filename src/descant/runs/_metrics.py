@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .._plain import flat, line, plain, restored
-from ._checkpoint import Mark
+from ._checkpoint import REMEDY, Mark
 
 
 def to_lines(rows: Iterable[dict[str, Any]]) -> bytes:
@@ -24,13 +24,9 @@ def read_lines(path: Path, mark: Mark) -> list[dict[str, Any]]:
         return []
     with path.open("rb") as file:
         data = file.read(mark.size)
-    try:
-        rows = [restored(json.loads(text)) for text in data.split(b"\n")[:-1]]
-    except ValueError as error:
-        raise ValueError(f"{path} can't be read: {error}; delete the run and start it again.") from None
-    if len(rows) != mark.rows or len(data) != mark.size:
-        raise ValueError(f"{path} has {len(rows)} rows, its checkpoint {mark.rows}; delete the run and start it again.")
-    return rows
+    if Mark().after(data) != mark:
+        raise ValueError(f"{path} is not what its checkpoint counts on, it was changed or damaged; {REMEDY}.")
+    return [restored(json.loads(text)) for text in data.split(b"\n")[:-1]]
 
 
 def to_table(rows: Sequence[dict[str, Any]]) -> pa.Table:
@@ -69,7 +65,7 @@ def read_parquet(path: Path) -> pa.Table:
     try:
         return pq.read_table(pa.BufferReader(path.read_bytes()))
     except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"{path} can't be read: {error}; delete the run and start it again.") from None
+        raise ValueError(f"{path} can't be read: {error}; {REMEDY}.") from None
 
 
 def union(tables: Sequence[pa.Table]) -> pa.Table:

@@ -13,6 +13,17 @@ from ._store import Store
 
 BASE = pa.schema([("name", pa.string()), ("key", pa.string()), ("state", pa.string()), ("finished", pa.bool_())])
 RUN = "run"
+# SQL may come from anywhere, so it sees the tables and nothing else: no file, no address, no extension, no variable of
+# this program, not even a temporary file. And it can't change that.
+CLOSED = {
+    "python_enable_replacements": False,
+    "enable_external_access": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "temp_directory": "",
+    "lock_configuration": True,
+}
 
 
 def query(sql: str, root: str | Path | None = None) -> pa.Table:
@@ -22,17 +33,16 @@ def query(sql: str, root: str | Path | None = None) -> pa.Table:
     (task_d for the d of the task), the result's, and the environment's (environment_device). The table `metrics` has a
     row per row of metrics, with the name of its run in the column `run`. A run that lacks a column has null there; a
     field that is named like an earlier column has `config_` or `result_` before its name. Folders that can't be read
-    are left out: `Store.problems` lists them.
+    are left out: `Store.broken` lists them. SQL can read nothing but these two tables, and
+    write nothing.
 
     >>> import tempfile
     >>> query("SELECT count(*) AS runs FROM runs", tempfile.mkdtemp()).to_pylist()
     [{'runs': 0}]
     """
     runs = Store(root).runs()
-    connection = duckdb.connect()
+    connection = duckdb.connect(config=CLOSED)
     try:
-        # Else a name in the SQL could mean a variable of this program.
-        connection.execute("SET python_enable_replacements = false")
         connection.register("runs", _runs_table(runs))
         # Reading all metrics takes a while: only for questions about them.
         if "metrics" in sql.lower():

@@ -5,11 +5,13 @@ metrics.jsonl            rows of metrics while it is under way
 checkpoint.safetensors   the state to go on from, and how many of the rows belong to it
 metrics.parquet, model.safetensors, result.json
                          what came out; result.json is written last, and is there if and only if the run is finished
+
+Every file carries a checksum, or another file does: config.json, the checkpoint and result.json their own, the
+checkpoint that of its rows, result.json those of the files that came with it.
 """
 
-import json
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -18,11 +20,12 @@ import equinox as eqx
 import pyarrow as pa
 
 from .._disk import remove, write_at, write_whole
-from .._lock import is_locked, locked
-from .._plain import page, restored
+from .._lock import NAME as LOCK, is_locked, locked
+from .._sealed import digest, read_page, write_page
 from .._trainer import State
 from ..attention import Named, load, to_bytes
 from . import _checkpoint, _metrics
+from ._checkpoint import REMEDY, Mark
 from ._trackers import Tracker
 
 FORMAT = "descant-run-1"
@@ -41,15 +44,13 @@ class Run:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        head = _read_json(folder / CONFIG)
-        if not isinstance(head, dict) or head.get("format") != FORMAT:
+        head = read_page(folder / CONFIG, "if it is a run's, delete its folder and start the run again")
+        if head.get("format") != FORMAT:
             raise ValueError(f"{folder / CONFIG} is not of the format {FORMAT!r}: the folder holds no run of Descant.")
-        try:
-            self.key, self.code = head["key"], head["code"]
-            self.config, self.environment = head["config"], head["environment"]
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"{folder / CONFIG} lacks {error}; delete the run and start it again.") from None
+        self.key, self.code = head["key"], head["code"]
+        self.config, self.environment = head["config"], head["environment"]
         self._holder: int | None = None
+        self._mark: Mark | None = None
 
     def __repr__(self) -> str:
         return f"Run({str(self.folder)!r}, {self.state})"
@@ -74,13 +75,35 @@ class Run:
     @property
     def result(self) -> dict[str, Any] | None:
         """What came out; None while it is under way."""
+        outcome = self._outcome()
+        return None if outcome is None else outcome["result"]
+
+    @property
+    def files(self) -> list[str]:
+        """The names of the files that a finished run came with; none while it is under way."""
+        outcome = self._outcome()
+        return [] if outcome is None else list(outcome["files"])
+
+    def file(self, name: str) -> Path:
+        """The path of a file that a finished run came with; a `ValueError` unless it is there as it was written."""
+        outcome, path = self._outcome(), self.folder / name
         try:
-            result = _read_json(self.folder / RESULT)
-        except FileNotFoundError:
-            return None
-        if not isinstance(result, dict):
-            raise ValueError(f"{self.folder / RESULT} is not a JSON object; delete the run and start it again.")
-        return result
+            same = outcome is not None and outcome["files"].get(name) == digest(path.read_bytes())
+        except OSError:
+            same = False
+        if not same:
+            raise ValueError(f"{path} is missing, or is not the file that {RESULT} was written for; {REMEDY}.")
+        return path
+
+    def trouble(self) -> str | None:
+        """What is wrong with the files on disk, in words; None if all are as they were written."""
+        try:
+            for name in self.files:
+                self.file(name)
+            self.metrics()
+        except (ValueError, OSError) as error:
+            return str(error)
+        return None
 
     @property
     def updated(self) -> float:
@@ -101,20 +124,20 @@ class Run:
             # The run may have been finished, and tidied up, while we read.
             if not self.finished:
                 if table is None:
-                    raise ValueError(f"{self.folder / LINES} is missing; delete the run and start it again.")
+                    raise ValueError(f"{self.folder / LINES} is missing; {REMEDY}.")
                 return table
-        return _metrics.read_parquet(self.folder / PARQUET)
+        return _metrics.read_parquet(self.file(PARQUET))
 
     def model(self, kinds: Named | Iterable[Named] = ()) -> Any:
         """The trained model; `kinds` are one or many records, classes or `module:name`, as `load` takes them."""
         if not self.finished:
             raise ValueError(f"the run {self.name} is not finished and has no model yet: let it finish first.")
-        return load(self.folder / MODEL, kinds)
+        return load(self.file(MODEL), kinds)
 
     def checkpoint(self) -> State | None:
         """The state to go on from; None before the first is saved."""
         try:
-            return _checkpoint.load(self.folder / CHECKPOINT)
+            return _checkpoint.load(self.folder / CHECKPOINT)[0]
         except FileNotFoundError:
             return None
 
@@ -125,7 +148,7 @@ class Run:
             yield
             return
         with locked(self.folder):
-            self._holder = threading.get_ident()
+            self._holder, self._mark = threading.get_ident(), None
             try:
                 self._tidy()
                 yield
@@ -136,26 +159,41 @@ class Run:
         """Keep a state, and the rows since the last one that was kept. After a crash both are there or neither."""
         with self.working():
             self._not_finished()
-            before = _checkpoint.mark_of(self.folder / CHECKPOINT)
+            before = self._mark or _checkpoint.mark_of(self.folder / CHECKPOINT)
             lines = _metrics.to_lines(rows)
-            after = _checkpoint.Mark(before.rows + len(rows), before.size + len(lines))
+            after = before.after(lines)
             content = _checkpoint.to_bytes(state, after)
+            # Known without reading it back, but only if all of what follows goes well.
+            self._mark = None
             # First the rows, then the checkpoint that counts them:
             # rows that no checkpoint counts are cut off here later.
             write_at(self.folder / LINES, before.size, lines)
             write_whole(self.folder / CHECKPOINT, content)
+            self._mark = after
 
-    def finish(self, model: eqx.Module, result: dict[str, Any], trackers: Sequence[Tracker] = ()) -> None:
-        """Keep what came out. The run is finished from the moment at which the result is on disk, its last file."""
+    def finish(
+        self,
+        model: eqx.Module,
+        result: dict[str, Any],
+        trackers: Sequence[Tracker] = (),
+        *,
+        beside: Mapping[str, bytes] | None = None,
+    ) -> None:
+        """Keep what came out. The run is finished from the moment at which the result is on disk, its last file.
+
+        `beside` are further files by name, which belong to the run and are deleted with it.
+        """
         with self.working():
             self._not_finished()
             contents = {
+                **(beside or {}),
                 PARQUET: _metrics.to_parquet(_metrics.to_table(self._rows())),
                 MODEL: to_bytes(model),
-                RESULT: page("result", result),
             }
             for name, content in contents.items():
                 write_whole(self.folder / name, content)
+            files = {name: digest(content) for name, content in contents.items()}
+            write_page(self.folder / RESULT, {"result": result, "files": files})
             self._tidy()
         for tracker in trackers:
             tracker.finish(result)
@@ -166,9 +204,30 @@ class Run:
             with suppress(OSError), self.working():
                 pass
 
+    def restart(self) -> None:
+        """Delete what was computed. The config stays, and so does everything in the folder that no run wrote."""
+        with self.working():
+            try:
+                beside = [name for name in self.files if Path(name).name == name]
+            except ValueError:
+                beside = []
+            # In this order the folder holds a whole run at every moment.
+            for path in self._files(RESULT, CHECKPOINT, LINES, PARQUET, MODEL, *beside):
+                remove(path)
+
+    def delete(self) -> None:
+        """Delete the files of the run, and its folder unless that holds anything else."""
+        with self.working():
+            self.restart()
+            for path in self._files(CONFIG, LOCK):
+                remove(path)
+            with suppress(OSError):
+                self.folder.rmdir()
+
     def _tidy(self) -> None:
         for name in (CONFIG, LINES, CHECKPOINT, PARQUET, MODEL, RESULT):
-            for path in self.folder.glob(f".{name}.*"):
+            # The eight letters of a temporary file, and not a user's .config.json.old.
+            for path in self.folder.glob(f".{name}.{'[a-z0-9_]' * 8}"):
                 remove(path)
         if self.finished:
             for path in self._files(LINES, CHECKPOINT):
@@ -176,6 +235,12 @@ class Run:
 
     def _rows(self) -> list[dict[str, Any]]:
         return _metrics.read_lines(self.folder / LINES, _checkpoint.mark_of(self.folder / CHECKPOINT))
+
+    def _outcome(self) -> dict[str, Any] | None:
+        try:
+            return read_page(self.folder / RESULT, REMEDY)
+        except FileNotFoundError:
+            return None
 
     def _files(self, *names: str) -> list[Path]:
         return [self.folder / name for name in names]
@@ -188,13 +253,4 @@ class Run:
 def begin(folder: Path, key: str, code: str, config: dict[str, Any], environment: dict[str, Any]) -> None:
     """Write the first file of a run."""
     head = {"format": FORMAT, "key": key, "code": code, "config": config, "environment": environment}
-    write_whole(folder / CONFIG, page("config", head))
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return restored(json.loads(path.read_bytes()))
-    except FileNotFoundError:
-        raise
-    except (ValueError, OSError) as error:
-        raise ValueError(f"{path} can't be read as JSON: {error}; delete the run and start it again.") from None
+    write_page(folder / CONFIG, head)

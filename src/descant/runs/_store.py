@@ -1,7 +1,6 @@
 """All runs below one folder: found by what was asked for."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +10,10 @@ from .._disk import explained
 from .._lock import NAME as LOCK, locked
 from .._plain import plain
 from ._environment import changes, environment
-from ._health import trouble
 from ._key import LENGTH, code_version, differences, run_key
 from ._run import CONFIG, Run, begin
 
 VARIABLE = "DESCANT_RUNS"
-DELETED = ".deleted."
 
 
 def default_root() -> Path:
@@ -93,7 +90,7 @@ class Store:
         for item in self._scan():
             if isinstance(item, Broken):
                 found.append(item)
-            elif (reason := trouble(item)) is not None:
+            elif (reason := item.trouble()) is not None:
                 found.append(Broken(item.folder, reason))
         return found
 
@@ -109,12 +106,8 @@ class Store:
         raise ValueError(f"name is {name!r}; {self.root} has no run of that name: `descant runs` lists them.")
 
     def delete(self, run: Run) -> None:
-        """Delete a run that nobody is working on."""
-        # It disappears in one step, then file by file where nobody looks.
-        aside = run.folder.parent / f"{DELETED}{run.name}.{os.getpid()}"
-        with locked(run.folder), explained(run.folder):
-            os.rename(run.folder, aside)
-            shutil.rmtree(aside)
+        """Delete a run that nobody is working on; files in its folder that no run wrote stay there."""
+        run.delete()
 
     def _candidates(self, key: str) -> Iterator[Run]:
         """The folder of that name first: with luck no other needs to be read."""

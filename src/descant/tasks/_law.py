@@ -28,6 +28,13 @@ class VectorMoments(NamedTuple):
     | `fourth` | A -> E v v^T `<v, A v>`, for a batch of symmetric A | of inputs: all; of tasks: whoever reads y^T y |
 
     `None` stands for a moment that is not known or not finite. NumPy, not JAX: nothing is compiled for an exact number.
+
+    >>> moments = symmetric_moments(np.ones(2), np.eye(2), elliptical_fourth(np.eye(2)))
+    >>> moments.second
+    array([[2., 1.],
+           [1., 2.]])
+    >>> moments.third(np.eye(2))
+    array([6., 6.])
     """
 
     mean: Float[np.ndarray, " d"]
@@ -46,7 +53,8 @@ def symmetric_moments(
 ) -> VectorMoments:
     """Moments of mean + c, where c and -c have the same law with the covariance `cov`.
 
-    `fourth` is A -> E c c^T `<c, A c>`, if it is known.
+    **Arguments:** `mean` (d,), `cov` (d, d), and `fourth`, A -> E c c^T `<c, A c>`, if it is known: `elliptical_fourth`
+    or `independent_fourth`, or one's own, for batches A (..., d, d).
     """
     mean, cov = np.asarray(mean), np.asarray(cov)
     second = cov + np.outer(mean, mean)
@@ -68,7 +76,11 @@ def symmetric_moments(
 
 
 def elliptical_fourth(cov: Float[np.ndarray, "d d"], factor: float = 1.0) -> Callable[[Matrices], Matrices]:
-    """A -> E c c^T `<c, A c>` = factor (2 C A C + tr(A C) C): 1 for a Gaussian, more for heavier tails."""
+    """A -> E c c^T `<c, A c>` = factor (2 C A C + tr(A C) C): 1 for a Gaussian, more for heavier tails.
+
+    **Arguments:** `cov` (d, d) is C; `factor` is E s^2 / (E s)^2 where c is sqrt(s) times a Gaussian, d / (d + 2)
+    on a sphere.
+    """
 
     def fourth(a: Matrices) -> Matrices:
         return factor * (2 * cov @ a @ cov + np.sum(a * cov, axis=(-2, -1))[..., None, None] * cov)
@@ -79,7 +91,10 @@ def elliptical_fourth(cov: Float[np.ndarray, "d d"], factor: float = 1.0) -> Cal
 def independent_fourth(
     variance: Float[np.ndarray, " d"], kurtosis: Float[np.ndarray, " d"]
 ) -> Callable[[Matrices], Matrices]:
-    """The same for independent coordinates: Gaussian but for the diagonal. `kurtosis` is E c_j^4 / (E c_j^2)^2."""
+    """The same for independent coordinates: Gaussian but for the diagonal.
+
+    **Arguments:** `variance` (d,), and `kurtosis` (d,), E c_j^4 / (E c_j^2)^2, which is 3 for a Gaussian.
+    """
     gaussian = elliptical_fourth(np.diag(variance))
     excess = (np.asarray(kurtosis) - 3) * np.asarray(variance) ** 2
 
@@ -96,7 +111,15 @@ def independent_moments(
     third: Float[np.ndarray, " d"],
     fourth: Float[np.ndarray, " d"],
 ) -> VectorMoments:
-    """Moments about 0 of independent coordinates whose second, third and fourth moments about their mean are given."""
+    """Moments about 0 of independent coordinates, from those about their mean.
+
+    **Arguments:** `mean`, `variance`, `third` and `fourth`, each (d,): E v_j, and E (v_j - E v_j)^p for p = 2, 3, 4.
+
+    >>> one = np.ones(2)
+    >>> exponential = independent_moments(one, one, 2 * one, 9 * one)
+    >>> float(exponential.fourth(np.eye(2))[0, 0])
+    28.0
+    """
     safe = np.where(variance > 0, variance, 1.0)
     even = symmetric_moments(mean, np.diag(variance), independent_fourth(variance, fourth / safe**2))
     even_third, even_fourth = even.third, even.fourth
@@ -114,7 +137,13 @@ def independent_moments(
 
 
 def discrete_moments(points: Float[np.ndarray, "m d"], weights: Float[np.ndarray, " m"]) -> VectorMoments:
-    """Moments of a vector that is one of m points."""
+    """Moments of a vector that is one of m points.
+
+    **Arguments:** `points` (m, d), and `weights` (m,), their probabilities.
+
+    >>> discrete_moments(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([0.5, 0.5])).mean
+    array([0.5, 0.5])
+    """
 
     def sizes(a: Matrices) -> Float[np.ndarray, "*batch m"]:
         return np.einsum("mi,...ij,mj->...m", points, a, points) * weights
@@ -129,7 +158,10 @@ def discrete_moments(points: Float[np.ndarray, "m d"], weights: Float[np.ndarray
 
 
 def mapped_moments(matrix: Float[np.ndarray, "d d"], moments: VectorMoments) -> VectorMoments:
-    """Moments of matrix v, from those of v."""
+    """Moments of matrix v, from those of v; what is not known of v stays so.
+
+    **Arguments:** `matrix` (d, d).
+    """
     inner_third, inner_fourth = moments.third, moments.fourth
 
     def third(a: Matrices) -> Float[np.ndarray, "*batch d"]:
@@ -148,8 +180,11 @@ def mapped_moments(matrix: Float[np.ndarray, "d d"], moments: VectorMoments) -> 
     )
 
 
-def mixed_moments(weights: Sequence[float] | np.ndarray, parts: Sequence[VectorMoments]) -> VectorMoments:
-    """Moments of a mixture: the means of those of its parts."""
+def mixed_moments(weights: Sequence[float] | Float[np.ndarray, " m"], parts: Sequence[VectorMoments]) -> VectorMoments:
+    """Moments of a mixture: the means of those of its parts. A moment that one of them doesn't know is not known.
+
+    **Arguments:** `weights` (m,), the probabilities of the m `parts`.
+    """
 
     def mean(values: list[Any]) -> Any:
         if any(value is None for value in values):
@@ -162,7 +197,10 @@ def mixed_moments(weights: Sequence[float] | np.ndarray, parts: Sequence[VectorM
 
 
 class GaussianMixture(NamedTuple):
-    """Weights, means and covariances of m Gaussians; posteriors are computed for laws that are such mixtures."""
+    """Weights, means and covariances of m Gaussians; posteriors are computed for laws that are such mixtures.
+
+    `covs` may be rank deficient: a zero one is a single point.
+    """
 
     log_weights: Float[Array, " m"]
     means: Float[Array, "m d"]
@@ -190,11 +228,11 @@ class AbstractVectorLaw(AbstractOpen):
 
     @abstractmethod
     def check(self, d: int) -> None:
-        """Raise a ValueError if this is not a law of vectors in R^d."""
+        """Raise a ValueError if this is not a law of vectors in R^d; a law that fits any d has nothing to do."""
 
     @abstractmethod
     def sample(self, d: int, *, key: PRNGKeyArray) -> Float[Array, " d"]:
-        """Draw a vector."""
+        """Draw one vector, in JAX: it is mapped over keys and compiled, so no Python `if` on what was drawn."""
 
     def numbers(self, d: int) -> int | None:
         """How many standard normal numbers `place` makes a vector of; None if there is no `place`."""
@@ -202,11 +240,14 @@ class AbstractVectorLaw(AbstractOpen):
         return None
 
     def place(self, normals: Float[Array, " numbers"]) -> Float[Array, " d"]:
-        """The vector that standard normal numbers stand for."""
+        """The vector that standard normal numbers stand for, `numbers(d)` of them: a draw, if they are drawn."""
         raise Unknown(f"{type(self).__name__} is not made of normal numbers")
 
     def moments(self, d: int) -> VectorMoments:
-        """Moments about 0. They are believed: nothing checks them against `sample`, and exact risks rest on them."""
+        """Moments about 0. They are believed: nothing checks them against `sample`, and exact risks rest on them.
+
+        `symmetric_moments`, `independent_moments`, `discrete_moments` and `mixed_moments` make them from a few numbers.
+        """
         raise Unknown(f"the moments of {type(self).__name__} are not known")
 
     def second_moment(self, d: int) -> Float[Array, "d d"]:
@@ -218,10 +259,19 @@ class AbstractVectorLaw(AbstractOpen):
 
 
 class AbstractPrior(AbstractVectorLaw):
-    """A law of tasks w. One that is a mixture of Gaussians, finite or to quadrature, also has posteriors."""
+    """A law of tasks w. One that is a mixture of Gaussians, finite or to quadrature, also has posteriors.
+
+    Beside what every law may know (see `AbstractVectorLaw`):
+
+    | method | what it makes possible |
+    |---|---|
+    | `gaussian` | the papers' closed forms |
+    | `components` | the posterior, and with it Bayes, adjusted risks, the objectives `posterior` and `adjusted` |
+    | `log_density` | the posterior by Monte Carlo, where there are no components |
+    """
 
     def gaussian(self, d: int) -> tuple[Float[Array, " d"], Float[Array, "d d"]]:
-        """Mean and covariance, if the law is Gaussian: then the closed forms of the papers hold."""
+        """Mean (d,) and covariance (d, d), if the law is Gaussian: then the closed forms of the papers hold."""
         raise Unknown(f"{type(self).__name__} is not Gaussian")
 
     def components(self, d: int) -> GaussianMixture:
@@ -229,12 +279,16 @@ class AbstractPrior(AbstractVectorLaw):
         raise Unknown(f"{type(self).__name__} is no mixture of Gaussians, so its posterior has no closed form")
 
     def log_density(self, w: Float[Array, " d"]) -> Float[Array, ""]:
-        """The logarithm of the density, for posteriors by Monte Carlo."""
+        """The logarithm of the density at w, constants included, for posteriors by Monte Carlo."""
         raise Unknown(f"the density of {type(self).__name__} is not known")
 
 
 class AbstractInputs(AbstractVectorLaw):
-    """A law of inputs x, independent from token to token; the query is drawn from it too."""
+    """A law of inputs x, independent from token to token; the query is drawn from it too.
+
+    Beside what every law may know (see `AbstractVectorLaw`), one that is N(0, cov) says so by `centred_gaussian`: then
+    contexts are drawn as Wishart matrices, at a cost that doesn't grow with n, and the papers' closed forms hold.
+    """
 
     def centred_gaussian(self, d: int) -> Float[Array, "d d"]:
         """The covariance, if the law is Gaussian with mean 0: then contexts are Wishart, and the papers' forms hold."""

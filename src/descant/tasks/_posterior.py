@@ -56,7 +56,10 @@ class WeighedRidges(NamedTuple):
     def of(
         cls, mixture: GaussianMixture, nodes: Callable[[LogLikelihood], NoiseNodes], moments: Moments
     ) -> "WeighedRidges":
-        """For `nodes` that give the noise levels and their weights for a likelihood (`AbstractNoise.nodes`)."""
+        """For a context that came from one of the Gaussians of a `mixture`.
+
+        **Arguments:** `nodes` gives the noise levels and their weights for a likelihood (`AbstractNoise.nodes`).
+        """
         spectra = jax.vmap(lambda mean, cov: Spectrum.of(mean, cov, moments))(mixture.means, mixture.covs)
 
         def log_joint(sigmas: Float[Array, " m"]) -> Float[Array, "k m"]:

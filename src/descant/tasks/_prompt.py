@@ -16,7 +16,12 @@ CHUNK = 4096
 class Moments(eqx.Module):
     """All that a query-masked linear transformer sees of a context: G = sum_i e_i e_i^T with tokens e_i = (x_i, y_i).
 
-    `w` and `sigma` are the hidden task and noise level, known only when the moments were sampled.
+    **Arguments:** `gram` (d+1, d+1) is G, `n` the context length; `w` (d,) and `sigma` are the hidden task and noise
+    level, known only when the moments were sampled.
+
+    >>> moments = Prompt(x=jnp.eye(2), y=jnp.array([1.0, 2.0]), x_query=jnp.ones(2)).moments()
+    >>> moments.xy, moments.yy
+    (Array([1., 2.], dtype=float64), Array(5., dtype=float64))
     """
 
     gram: Float[Array, "e e"]
@@ -26,7 +31,14 @@ class Moments(eqx.Module):
 
     @classmethod
     def of_chunks(cls, chunks: Iterable[tuple[Float[Array, "_ d"], Float[Array, " _"]]]) -> "Moments":
-        """The moments of a context that comes in pieces (x, y), as from a file too large for memory."""
+        """The moments of a context that comes in pieces (x, y), as from a file too large for memory.
+
+        **Arguments:** `chunks` are pairs of x (m, d) and y (m,), with any m; at least one.
+
+        >>> pieces = [(jnp.ones((4, 2)), jnp.ones(4)), (jnp.ones((3, 2)), jnp.ones(3))]
+        >>> Moments.of_chunks(pieces).n
+        7
+        """
         total, n = None, 0
         for x, y in chunks:
             part = token_gram(x, y)
@@ -86,8 +98,14 @@ def join_gram(xx: Float[Array, "d d"], xy: Float[Array, " d"], yy: Float[Array, 
 class Prompt(eqx.Module):
     """A context of n labelled inputs and a query; `w`, `sigma` and `y_query` are hidden, known only when sampled.
 
-    `y_query` is `<w, x_query>`, without label noise. `guess` is an initial guess of it, for models that take one from
-    outside.
+    **Arguments:** `x` (n, d), `y` (n,), `x_query` (d,); `w` (d,). `y_query` is `<w, x_query>`, without label noise.
+    `guess` is an initial guess of it, for models that take one from outside. A batch of prompts is one with a leading
+    axis everywhere, made and read by `jax.vmap`.
+
+    >>> from descant import estimators
+    >>> prompt = Prompt(x=jnp.eye(2), y=jnp.array([1.0, 2.0]), x_query=jnp.ones(2))
+    >>> prompt.n, prompt.d, round(float(estimators.OLS()(prompt)), 6)
+    (2, 2, 3.0)
     """
 
     x: Float[Array, "n d"]

@@ -24,7 +24,9 @@ LEFT_OUT = (0, 5, 10, 15)
 
 
 @lru_cache
-def _gauss_legendre_pair() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _gauss_legendre_pair() -> tuple[
+    Float[np.ndarray, " order"], Float[np.ndarray, " order"], Float[np.ndarray, " order"]
+]:
     """Nodes on [0, 1], Gauss-Legendre weights, and the weights of the coarser rule on the same nodes."""
     nodes, weights = np.polynomial.legendre.leggauss(ORDER)
     kept = np.setdiff1d(np.arange(ORDER), LEFT_OUT)
@@ -57,8 +59,10 @@ def peak_panels(
 ) -> tuple[Float[Array, " nodes"], Float[Array, " nodes"], Float[Array, " nodes"]]:
     """Nodes, log weights and log weights of a coarser rule, for the integral of exp(log_density) over (-inf, top].
 
-    The density must be unimodal up to factors that the panels resolve, and fall at least like e^t on the left; or the
-    integral begins at `bottom`.
+    **Arguments:** `log_density` takes a list of points. The density must be unimodal up to factors that the panels
+    resolve, and fall at least like e^t on the left; or the integral begins at `bottom`.
+
+    **Returns:** three arrays of 160 numbers: the integral is the sum of exp(log_density(nodes) + log weights).
     """
     low, high = top - DEPTH if bottom is None else bottom, top
     # Each look shrinks the range to the peak's width plus two steps of its grid: by 15 at most. Four of them go from

@@ -1,10 +1,12 @@
 """In-context linear regression: the law of prompts that every paper here studies."""
 
+from numbers import Real
+
 import equinox as eqx
 import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from .. import _check
+from .. import _check, _memory
 from .._linalg import psd_root
 from .._random import normals
 from .._unknown import Unknown
@@ -51,12 +53,13 @@ class LinearRegression(AbstractTask):
     ):
         _check.size("d", d)
         _check.size("n", n)
+        _memory.need(f"a prior and a law of inputs in d = {d} dimensions", 8 * d * d, "d")
         self.d = d
         self.n = n
         self.prior = GaussianPrior.isotropic(d) if prior is None else prior
         self.inputs = GaussianInputs.isotropic(d) if inputs is None else inputs
         noise = 0.0 if noise is None else noise
-        self.noise = FixedNoise(noise) if isinstance(noise, (int, float)) else noise
+        self.noise = FixedNoise(float(noise)) if isinstance(noise, Real) else noise  # pyright: ignore
         self.labels = GaussianLabelNoise() if labels is None else labels
 
     def __check_init__(self):
@@ -64,7 +67,7 @@ class LinearRegression(AbstractTask):
         for name, sort in parts.items():
             part = getattr(self, name)
             if not isinstance(part, sort):
-                raise ValueError(f"{name} is {part!r}; expected a law of the sort {sort.__name__}.")
+                raise ValueError(f"{name} is {part!r}; expected a law of the sort {sort.__name__}, or none.")
         self.prior.check(self.d)
         self.inputs.check(self.d)
         try:
@@ -154,7 +157,11 @@ class LinearRegression(AbstractTask):
         return self.inputs.second_moment(self.d).astype(self.dtype)
 
     def posterior(self, moments: Moments, sigma: Float[Array, ""] | None = None) -> Posterior:
-        """The posterior of w given a context; with `sigma`, given the prompt's noise level too."""
+        """The posterior of w given a context; with `sigma`, given the prompt's noise level too.
+
+        `Unknown` if the prior is no mixture of Gaussians, the noise law can't be integrated over, or label noise isn't
+        Gaussian.
+        """
         _check.shape("moments.gram", moments.gram, (self.d + 1, self.d + 1), f"d = {self.d}")
         if not self.labels.gaussian:
             raise Unknown(f"with {type(self.labels).__name__} the posterior takes more of a context than its moments")

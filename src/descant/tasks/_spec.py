@@ -45,7 +45,8 @@ def parse_law(registry: Registry[Maker], sort: type[Law], spec: str, **known: An
     try:
         law = make(*numbers, **given)
     except ValueError as error:
-        raise ValueError(f"{registry.what} is {spec!r}: {error}") from None
+        # A field is named as `prior.df`; who wrote the text doesn't know of it.
+        raise ValueError(f"{registry.what} is {spec!r}: {str(error).replace(f'{registry.what}.', 'its ', 1)}") from None
     except Exception as error:
         raise ValueError(f"{registry.what} is {spec!r}, which raises {told(error)}") from error
     if not isinstance(law, sort):

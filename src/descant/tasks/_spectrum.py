@@ -16,6 +16,9 @@ class Spectrum(NamedTuple):
     In these coordinates the context says that z_i has precision eigenvalues_i / sigma^2 and least-squares value
     slope_i / eigenvalues_i. What the data can't be blamed on any z is the residual: `residual` is its sum of squares,
     `freedom` its degrees of freedom (n less the rank of the data).
+
+    `Spectrum.of(mean, cov, moments)` makes one; `ridge(variance)` and `ridge_covariance(variance)` are then the
+    posterior's mean and covariance for any noise variance, at the cost of a product.
     """
 
     mean: Float[Array, " d"]

@@ -49,7 +49,11 @@ class AbstractTask(AbstractOpen):
 
     @abstractmethod
     def sample(self, *, key: PRNGKeyArray) -> Prompt:
-        """Draw a prompt with its `y_query`, what is to be predicted (without label noise)."""
+        """Draw a prompt with its `y_query`, what is to be predicted (without label noise).
+
+        One prompt, in JAX: it is mapped over keys and compiled, so no Python `if` on what was drawn. Give `w` and
+        `sigma` too where there are such.
+        """
 
     @property
     def dtype(self):
@@ -63,7 +67,7 @@ class AbstractTask(AbstractOpen):
         return None
 
     def place(self, normals: Float[Array, " numbers"]) -> Prompt:
-        """The prompt that standard normal numbers stand for."""
+        """The prompt that standard normal numbers stand for, `numbers` of them: a draw, if they are drawn."""
         raise Unknown(f"prompts of {type(self).__name__} are not made of normal numbers")
 
     @property
@@ -72,7 +76,7 @@ class AbstractTask(AbstractOpen):
         return True
 
     def sample_moments(self, *, key: PRNGKeyArray) -> Moments:
-        """Draw the moments of a context."""
+        """Draw the moments of a context with its hidden `w` and `sigma`; left out, those of a prompt that is drawn."""
         return self.sample(key=key).moments()
 
     def query_metric(self) -> Float[Array, "d d"]:
@@ -83,7 +87,11 @@ class AbstractTask(AbstractOpen):
         raise Unknown(f"labels of {type(self).__name__} are not known to be linear in the inputs")
 
     def posterior(self, moments: Moments, sigma: Float[Array, ""] | None = None) -> Posterior:
-        """The posterior of the hidden w given a context; with `sigma`, given the prompt's noise level too."""
+        """The posterior of the hidden w given a context; with `sigma`, given the prompt's noise level too.
+
+        **Returns:** a `Posterior`: mean (d,) and covariance (d, d) of w, and how far quadrature may have the mean
+        wrong.
+        """
         raise Unknown(f"the posterior of {type(self).__name__} is not known")
 
     def regression(self) -> "LinearRegression":

@@ -9,7 +9,11 @@ from ._problem import Problem, Whitened
 
 
 def zero_risk(problem: Problem) -> Float[Array, ""]:
-    """E `<w, x_query>`^2 = tr Lambda (Psi + mu mu^T)."""
+    """Risk of predicting 0: E `<w, x_query>`^2 = tr Lambda (Psi + mu mu^T), the size of the signal.
+
+    >>> float(zero_risk(Problem(np.ones(2), np.eye(2), np.eye(2), 8, sigma=0.5)))
+    4.0
+    """
     return problem.signal + problem.size(problem.mean)
 
 
@@ -26,6 +30,11 @@ def ols_risk(problem: Problem) -> float | None:
     With k the rank of Lambda: E sigma^2 k / (n - k - 1) for n >= k. For n < k the least-norm solution sees a random
     n-dimensional subspace; if Lambda is a multiple of a projection it loses (1 - n/k) of the signal, and the noise
     costs E sigma^2 n / (k - n - 1). Infinite where noise meets n = k or n = k +- 1.
+
+    >>> ols_risk(Problem(np.ones(2), np.eye(2), np.eye(2), 13, sigma=1.0))
+    0.2
+    >>> ols_risk(Problem(np.ones(2), np.eye(2), np.eye(2), 3, sigma=1.0))
+    inf
     """
     white = Whitened.of(problem)
     k, n, noise2 = white.k, white.n, white.noise2
@@ -43,6 +52,9 @@ def noiseless_oracle_risk(problem: Problem) -> float | None:
 
     Zero if the context determines every direction the prior leaves open; otherwise, for Lambda^(1/2) Psi Lambda^(1/2)
     a multiple of a projection of rank r > n, the (1 - n/r) of the signal that n random directions miss.
+
+    >>> noiseless_oracle_risk(Problem(np.ones(4), np.eye(4), np.eye(4), 3, sigma=0.0))
+    1.0
     """
     if float(problem.noise2) > 0:
         return None

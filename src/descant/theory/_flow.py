@@ -20,12 +20,12 @@ class Flow(NamedTuple):
     projection on the image of Lambda; what lies in its null space never moves.
     """
 
-    times: np.ndarray
-    beta: np.ndarray
-    gamma: np.ndarray
-    risk: np.ndarray
-    beta_distance: np.ndarray
-    gamma_distance: np.ndarray
+    times: Float[np.ndarray, " times"]
+    beta: Float[np.ndarray, "times d"]
+    gamma: Float[np.ndarray, "times d d"]
+    risk: Float[np.ndarray, " times"]
+    beta_distance: Float[np.ndarray, " times"]
+    gamma_distance: Float[np.ndarray, " times"]
 
 
 class FlowBounds(NamedTuple):
@@ -35,15 +35,31 @@ class FlowBounds(NamedTuple):
     seems to drop a sqrt(d); it is not needed, because `gamma` is never above `gamma_printed`.
     """
 
-    beta: np.ndarray
-    gamma: np.ndarray
-    gamma_printed: np.ndarray
+    beta: Float[np.ndarray, " times"]
+    gamma: Float[np.ndarray, " times"]
+    gamma_printed: Float[np.ndarray, " times"]
 
 
-def gradient_flow(problem: Problem, beta: Float[Array, " d"], gamma: Float[Array, "d d"], times: np.ndarray) -> Flow:
-    """Solve d(beta, Gamma)/dt = -grad (risk / 2) from (beta, Gamma) at times[0]; times must rise.
+def gradient_flow(
+    problem: Problem,
+    beta: Float[Array, " d"],
+    gamma: Float[Array, "d d"],
+    times: Float[np.ndarray, " times"],
+) -> Flow:
+    """Solve d(beta, Gamma)/dt = -grad (risk / 2) for the risk of GD-beta; the factor 1/2 is the paper's.
 
-    The factor 1/2 is the paper's; it sets the unit of time.
+    **Arguments:** `beta` (d,) and `gamma` (d, d) are where it starts, at `times[0]`; `times` are at least two, each
+    later than the one before.
+
+    **Returns:** a `Flow`: the trajectory at these times, its risk and its distances to the optimum. `RuntimeError` if
+    it can't be followed so far.
+
+    >>> problem = Problem(jnp.ones(2), jnp.eye(2), jnp.eye(2), 8, sigma=0.5)
+    >>> flow = gradient_flow(problem, jnp.zeros(2), jnp.zeros((2, 2)), np.array([0.0, 100.0]))
+    >>> flow.risk.round(3)
+    array([4.   , 0.578])
+    >>> flow.beta[-1].round(2)
+    array([1., 1.])
     """
     times = np.asarray(times, dtype=float)
     _check.finite("times", times)
@@ -88,6 +104,11 @@ def flow_bounds(problem: Problem, flow: Flow) -> FlowBounds:
 
     With l the least positive and L the largest eigenvalue of Lambda: |beta - mu| falls at least like e^(-l t / (n+1)),
     and |Gamma - Gamma*| at least like e^(-A1 t) up to a forcing A2 e^(-2 l t / (n+1)), A1 = l^2 lambda_min(Omega).
+
+    **Arguments:** `flow` is what `gradient_flow` found on the same problem.
+
+    **Returns:** `FlowBounds`, at the flow's times; `flow.beta_distance` never exceeds `beta`, nor `gamma_distance`
+    `gamma`.
     """
     white, n = Whitened.of(problem), problem.n
     eigenvalues = 1 / np.linalg.norm(white.forth, axis=1) ** 2

@@ -21,9 +21,13 @@ NORMAL_TOLERANCE = 1e-13
 # With an attending query the heads' matrices are coupled; up to so many unknowns they are solved for all at once.
 DENSE_UNKNOWNS = 64
 
+# Symmetric matrices that whitened tokens of s = k + 1 entries meet: the k of merged weights T, or any p of them.
+Tensor = Float[np.ndarray, "k s s"]
+Matrices = Float[np.ndarray, "p s s"]
 
-def subspace_basis(frame: np.ndarray, rest: np.ndarray) -> np.ndarray:
-    """A basis of the symmetric matrices that H heads with values in span(frame) reach: (p, k+1, k+1)."""
+
+def subspace_basis(frame: Float[np.ndarray, "s H"], rest: Float[np.ndarray, "s r"]) -> Matrices:
+    """A basis of the symmetric matrices that H heads with values in span(frame) reach."""
     full = np.hstack([frame, rest])
     rows, columns = np.triu_indices(full.shape[1])
     used = rows < frame.shape[1]
@@ -36,42 +40,42 @@ class AbstractForm(ABC):
 
     query_masked: bool
     unit: float
-    target: Float[np.ndarray, "k s s"]
+    target: Tensor
     constant: float
     # Take tokens (x, y) to whitened ones, and weight vectors back.
     from_tokens: Float[np.ndarray, "s e"]
     back: Float[np.ndarray, "d k"]
 
     @abstractmethod
-    def masked_normal(self, t: np.ndarray) -> np.ndarray:
+    def masked_normal(self, t: Matrices) -> Matrices:
         """N without the query's own token, for a batch of symmetric matrices: it acts on each of them alone."""
 
     @abstractmethod
-    def normal(self, t: np.ndarray) -> np.ndarray:
+    def normal(self, t: Tensor) -> Tensor:
         """N T for all k matrices of T; the query's own token couples them."""
 
     @abstractmethod
-    def saturated(self) -> np.ndarray:
+    def saturated(self) -> Tensor:
         """The best T of all: of as many heads as anybody likes."""
 
     @abstractmethod
-    def offset(self, t: np.ndarray) -> np.ndarray:
+    def offset(self, t: Tensor) -> Float[np.ndarray, " k"]:
         """What a free offset adds to the best T of its class; 0 where there is none."""
 
     @property
     def k(self) -> int:
         return self.target.shape[0]
 
-    def unrestricted(self) -> np.ndarray:
+    def unrestricted(self) -> Tensor:
         """The best T of all, by least squares over all symmetric matrices."""
         frame = np.eye(self.k + 1)
         return self.solve(subspace_basis(frame, frame[:, :0]))
 
-    def value(self, t: np.ndarray) -> float:
+    def value(self, t: Tensor) -> float:
         return float(np.sum(t * (self.normal(t) - 2 * self.target)) + self.constant)
 
-    def solve(self, basis: np.ndarray) -> np.ndarray:
-        """The best T whose matrices lie in the span of `basis` (p, k+1, k+1)."""
+    def solve(self, basis: Matrices) -> Tensor:
+        """The best T whose matrices lie in the span of `basis`."""
         flat = basis.reshape(basis.shape[0], -1)
         gram = flat @ self.masked_normal(basis).reshape(flat.shape).T
         inverse = np.linalg.pinv((gram + gram.T) / 2, rcond=NORMAL_TOLERANCE, hermitian=True)
@@ -85,27 +89,33 @@ class AbstractForm(ABC):
         return (coordinates @ flat).reshape(self.target.shape)
 
     @cached_property
-    def _dense_normal(self) -> np.ndarray:
-        """N written out, (k, (k+1)^2, k, (k+1)^2)."""
+    def _dense_normal(self) -> Float[np.ndarray, "k q k q"]:
+        """N written out, q = (k + 1)^2."""
         shape = self.target.shape
         columns = [self.normal(unit.reshape(shape)).ravel() for unit in np.eye(self.target.size)]
         return np.array(columns).reshape(shape[0], -1, shape[0], shape[1] * shape[2])
 
-    def _solve_dense(self, flat: np.ndarray, right: np.ndarray) -> np.ndarray:
+    def _solve_dense(self, flat: Float[np.ndarray, "p q"], right: Float[np.ndarray, "k p"]) -> Float[np.ndarray, "k p"]:
         """The coupled problem written out: for few unknowns faster than iterating."""
         normal = np.tensordot(self._dense_normal @ flat.T, flat, axes=(1, 1)).transpose(0, 3, 1, 2)
         matrix = normal.reshape(right.size, right.size)
         inverse = np.linalg.pinv((matrix + matrix.T) / 2, rcond=NORMAL_TOLERANCE, hermitian=True)
         return (inverse @ right.ravel()).reshape(right.shape)
 
-    def _solve_coupled(self, flat, inverse, right, start) -> np.ndarray:
+    def _solve_coupled(
+        self,
+        flat: Float[np.ndarray, "p q"],
+        inverse: Float[np.ndarray, "p p"],
+        right: Float[np.ndarray, "k p"],
+        start: Float[np.ndarray, "k p"],
+    ) -> Float[np.ndarray, "k p"]:
         """Conjugate gradients; the masked problem's inverse is the preconditioner, so a dozen steps do."""
 
-        def apply(c: np.ndarray) -> np.ndarray:
+        def apply(c: Float[np.ndarray, " kp"]) -> Float[np.ndarray, " kp"]:
             t = (c.reshape(right.shape) @ flat).reshape(self.target.shape)
             return (self.normal(t).reshape(right.shape[0], -1) @ flat.T).ravel()
 
-        def precondition(c: np.ndarray) -> np.ndarray:
+        def precondition(c: Float[np.ndarray, " kp"]) -> Float[np.ndarray, " kp"]:
             return (c.reshape(right.shape) @ inverse).ravel()
 
         size = (right.size, right.size)
@@ -150,7 +160,7 @@ class MomentForm(AbstractForm):
             ww = ww - np.outer(self._mean_w, self._mean_w)
         self._gg, self.target, self.constant = gg, self._spread(wg), float(np.trace(ww))
 
-    def _spread(self, entries: np.ndarray) -> np.ndarray:
+    def _spread(self, entries: Float[np.ndarray, "*batch m"]) -> Float[np.ndarray, "*batch s s"]:
         """The symmetric matrices with these entries."""
         size = self.from_tokens.shape[0]
         full = np.zeros((*entries.shape[:-1], size, size))
@@ -158,16 +168,16 @@ class MomentForm(AbstractForm):
         full[..., self._places[1], self._places[0]] = entries
         return full
 
-    def masked_normal(self, t: np.ndarray) -> np.ndarray:
+    def masked_normal(self, t: Matrices) -> Matrices:
         return self._spread(np.asarray(packed(t)) @ self._gg)
 
-    def normal(self, t: np.ndarray) -> np.ndarray:
+    def normal(self, t: Tensor) -> Tensor:
         return self.masked_normal(t)
 
-    def saturated(self) -> np.ndarray:
+    def saturated(self) -> Tensor:
         return self.unrestricted()
 
-    def offset(self, t: np.ndarray) -> np.ndarray:
+    def offset(self, t: Tensor) -> Float[np.ndarray, " k"]:
         return self._mean_w - np.asarray(packed(t)) @ self._mean_g if self.free_offset else np.zeros(self.k)
 
 
@@ -190,7 +200,7 @@ class GaussianForm(AbstractForm):
             self.target = self.target + 3 * self._cubic_adjoint(self._trace_adjoint(white.mean))
         self.constant = np.trace(white.cov) + self.missing @ self.missing
 
-    def masked_normal(self, t: np.ndarray) -> np.ndarray:
+    def masked_normal(self, t: Matrices) -> Matrices:
         """N without the query's own token, for a batch of symmetric matrices: it acts on each of them alone."""
         white = self.white
         out = second_moment(t, white.cov, white.n, white.noise2, white.noise4)
@@ -198,7 +208,7 @@ class GaussianForm(AbstractForm):
             out = out - np.sum(t * self.expected, axis=(-2, -1))[..., None, None] * self.expected
         return out
 
-    def normal(self, t: np.ndarray) -> np.ndarray:
+    def normal(self, t: Tensor) -> Tensor:
         """N T for all k matrices of T; the query's own token couples them."""
         out = self.masked_normal(t)
         if self.query_masked:
@@ -213,18 +223,18 @@ class GaussianForm(AbstractForm):
         out = out + 3 * traces[:, None, None] * self.expected
         return out + self._cubic_adjoint(self._trace_adjoint(3 * bias + 9 * traces))
 
-    def _cubic_adjoint(self, cubic: np.ndarray) -> np.ndarray:
+    def _cubic_adjoint(self, cubic: Float[np.ndarray, "k k k"]) -> Tensor:
         return self.token @ cubic @ self.token.T / self.white.n
 
-    def _trace_adjoint(self, vector: np.ndarray) -> np.ndarray:
+    def _trace_adjoint(self, vector: Float[np.ndarray, " k"]) -> Float[np.ndarray, "k k k"]:
         return symmetrise_cubic(np.einsum("ij,l->ijl", np.eye(vector.shape[0]), vector))
 
-    def saturated(self) -> np.ndarray:
+    def saturated(self) -> Tensor:
         if self.query_masked and not self.free_offset:
             return saturated_tensor(self.white)
         return self.unrestricted()
 
-    def offset(self, t: np.ndarray) -> np.ndarray:
+    def offset(self, t: Tensor) -> Float[np.ndarray, " k"]:
         white = self.white
         if not self.free_offset:
             return np.zeros(white.k)

@@ -19,7 +19,7 @@ from ._problem import Problem, Whitened
 class ConstantImitation(NamedTuple):
     """p(G) = `<inputs_part, X^T X / n>` + label_part |y - X mu|^2 / n, the best imitation of 1, and its distance."""
 
-    inputs_part: np.ndarray
+    inputs_part: Float[np.ndarray, "k k"]
     label_part: float
     distance: float
 
@@ -51,8 +51,8 @@ def label_square_variance(white: Whitened) -> float:
     return 2 / white.n * fourth + 2 * (1 - 1 / white.n) * squares + white.noise4 - white.noise2**2
 
 
-def saturated_tensor(white: Whitened) -> np.ndarray:
-    """Merged weights (k, k+1, k+1) of the best query-masked LSA with any number of heads, centred and whitened."""
+def saturated_tensor(white: Whitened) -> Float[np.ndarray, "k s s"]:
+    """Merged weights of the best query-masked LSA with any number of heads, centred and whitened."""
     imitation = imitate_constant(white)
     tensor = np.zeros((white.k, white.k + 1, white.k + 1))
     tensor[:, :-1, :-1] = white.mean[:, None, None] * imitation.inputs_part
@@ -64,15 +64,24 @@ def saturated_tensor(white: Whitened) -> np.ndarray:
 def saturated_gap(problem: Problem, start: Float[Array, " d"] | None = None) -> Float[Array, ""]:
     """Risk of the best LSA with d + 1 or more heads, less that of the best GD-beta; 0 only if the guess is right.
 
-    `start` is w0 of a fixed initial guess `<w0, x_query>` (0 if left out). The gap is |mu - w0|^2 in the Lambda norm
-    times 1 / (1 + k n / 2 + (E sigma^2)^2 / V), where k is the rank of Lambda; 2 |mu|^2 / (d n + 2) without noise.
+    The gap is |mu - w0|^2 in the Lambda norm times 1 / (1 + k n / 2 + (E sigma^2)^2 / V), where k is the rank of
+    Lambda; 2 |mu|^2 / (d n + 2) without noise.
+
+    **Arguments:** `start` (d,) is w0 of a fixed initial guess `<w0, x_query>` (0 if left out).
+
+    >>> float(saturated_gap(Problem(np.ones(2), np.eye(2), np.eye(2), 7, sigma=0.0)))
+    0.25
     """
     shift = problem.mean if start is None else problem.mean - start
     return problem.size(shift) * imitate_constant(Whitened.of(problem)).distance
 
 
 def saturated_risk(problem: Problem) -> Float[Array, ""]:
-    """Risk of the best LSA with d + 1 or more heads, query masked and guess 0."""
+    """Risk of the best LSA with d + 1 or more heads, query masked and guess 0: `gd_beta_minimum` plus `saturated_gap`.
+
+    >>> round(float(saturated_risk(Problem(np.ones(2), np.eye(2), np.eye(2), 7, sigma=0.0))), 4)
+    0.85
+    """
     return gd_beta_minimum(problem) + saturated_gap(problem)
 
 
@@ -83,6 +92,9 @@ def heads_needed(problem: Problem) -> int:
     coordinates with p's parts (B, q) that asks for a root s of b s^2 - s + q = 0, b = mu^T Gamma^-1 B Gamma^-1 mu, that
     is 4 b q <= 1 (or B indefinite, or mu = 0). Without noise q = 0, and d heads always do.
     d is the rank of Lambda here.
+
+    >>> heads_needed(Problem(np.ones(2), np.eye(2), np.eye(2), 7, sigma=0.0))
+    2
     """
     white = Whitened.of(problem)
     imitation = imitate_constant(white)

@@ -21,6 +21,12 @@ def gd_beta_risk(problem: Problem, beta: Float[Array, " d"], gamma: Float[Array,
         tr(L C) - 2 tr(L G L C) + (n+1)/n tr(L G L C L G^T) + (tr(L C) + sigma^2)/n tr(L G L G^T).
 
     Equal to the form of Theorem 5.2, less the query's own label noise.
+
+    **Arguments:** `beta` (d,) and `gamma` (d, d), as in `estimators.GDBeta`.
+
+    >>> problem = Problem(jnp.ones(2), jnp.eye(2), jnp.eye(2), 8, sigma=0.5)
+    >>> round(float(gd_beta_risk(problem, problem.mean, 0.5 * jnp.eye(2))), 4)
+    0.7031
     """
     inputs, n = problem.inputs, problem.n
     c = second_moment_about(problem, beta)
@@ -49,6 +55,15 @@ def optimal_gamma(problem: Problem, start: Float[Array, " d"]) -> Float[Array, "
 
     In whitened coordinates it is `whitened_gamma` of L^(1/2) C L^(1/2); directions without inputs are left alone (their
     Gamma is 0).
+
+    **Arguments:** `start` (d,) is where the step is taken from.
+
+    **Returns:** Gamma (d, d), for `estimators.GDBeta(start, gamma)`.
+
+    >>> problem = Problem(jnp.ones(2), jnp.eye(2), jnp.eye(2), 8, sigma=0.5)
+    >>> optimal_gamma(problem, problem.mean).round(4)
+    Array([[0.7111, 0.    ],
+           [0.    , 0.7111]], dtype=float64)
     """
     values, vectors = eigh(problem.inputs)
     nonzero = values > rank_tolerance(values)
@@ -64,6 +79,10 @@ def one_step_risk(problem: Problem, start: Float[Array, " d"]) -> Float[Array, "
     It is sum_i phi_i (phi_i + s) / ((n+1) phi_i + s) with s = sum_i phi_i + sigma^2, where phi_i are the eigenvalues of
     L^(1/2) C L^(1/2). At start = mu this is the minimum over all GD-beta (and over LTB, and over y_q-LSA), whatever mu
     is; at start = 0 it is the best preconditioned GD from zero.
+
+    >>> problem = Problem(jnp.ones(2), jnp.eye(2), jnp.eye(2), 8, sigma=0.5)
+    >>> round(float(one_step_risk(problem, jnp.zeros(2))), 4), round(float(one_step_risk(problem, problem.mean)), 4)
+    (1.0922, 0.5778)
     """
     root = problem.root
     phi = jnp.maximum(eigh(root @ second_moment_about(problem, start) @ root)[0], 0.0)
@@ -73,12 +92,22 @@ def one_step_risk(problem: Problem, start: Float[Array, " d"]) -> Float[Array, "
 
 
 def gd_beta_minimum(problem: Problem) -> Float[Array, ""]:
-    """The least risk of GD-beta: no predictor that is affine in the context's Gram matrix does better."""
+    """The least risk of GD-beta: no predictor that is affine in the context's Gram matrix does better. Its beta is mu.
+
+    >>> problem = Problem(jnp.ones(2), jnp.eye(2), jnp.eye(2), 8, sigma=0.5)
+    >>> round(float(gd_beta_minimum(problem)), 4)
+    0.5778
+    """
     return one_step_risk(problem, problem.mean)
 
 
 def optimal_step(problem: Problem, start: Float[Array, " d"]) -> Float[Array, ""]:
-    """The scalar step size of least risk for one step from `start`."""
+    """The scalar step size of least risk for one step of gradient descent from `start` (d,).
+
+    >>> problem = Problem(jnp.ones(2), jnp.eye(2), jnp.eye(2), 8, sigma=0.5)
+    >>> round(float(optimal_step(problem, problem.mean)), 4)
+    0.7111
+    """
     inputs, n = problem.inputs, problem.n
     c = second_moment_about(problem, start)
     cubed = jnp.trace(inputs @ inputs @ c @ inputs)
@@ -88,5 +117,10 @@ def optimal_step(problem: Problem, start: Float[Array, " d"]) -> Float[Array, ""
 
 
 def gd_risk(problem: Problem, start: Float[Array, " d"], step: Float[Array, ""]) -> Float[Array, ""]:
-    """Risk of one step of plain gradient descent from `start`."""
+    """Risk of one step of plain gradient descent of the size `step` from `start` (d,): GD-beta with Gamma = step I.
+
+    >>> problem = Problem(jnp.ones(2), jnp.eye(2), jnp.eye(2), 8, sigma=0.5)
+    >>> round(float(gd_risk(problem, jnp.zeros(2), jnp.asarray(0.5))), 4)
+    1.3906
+    """
     return gd_beta_risk(problem, start, step * jnp.eye(problem.d))

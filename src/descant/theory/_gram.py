@@ -89,6 +89,16 @@ def gram_risk(problem: Problem, offset: Float[Array, " d"], tensor: Float[Array,
     """Exact risk of the predictor with weights offset_l + `<tensor_l, G/n>`, its query masked.
 
     Every one-layer linear attention is of this form (`estimators.GramAffine`), with any number of heads and any guess.
+
+    **Arguments:** `offset` (d,) and `tensor` (d, d+1, d+1); what `predictor.gram_affine(d, n)` gives.
+
+    **Returns:** a scalar that JAX can differentiate in both.
+
+    >>> from descant.estimators import GDBeta
+    >>> problem = Problem(jnp.ones(2), jnp.eye(2), jnp.eye(2), 8, sigma=0.5)
+    >>> merged = GDBeta(problem.mean, 0.5 * jnp.eye(2)).gram_affine(2, 8)
+    >>> round(float(gram_risk(problem, merged.offset, merged.tensor)), 4)
+    0.7031
     """
     offset, t, mean, cov = _centred(problem, offset, tensor)
     missing = mean - offset
@@ -102,6 +112,8 @@ def attending_risk(problem: Problem, offset: Float[Array, " d"], tensor: Float[A
 
     The query then adds a cubic form K(x, x, x) in itself, K the symmetric part of tensor_xx / n. With k_l = sum_i K_iil
     and h the mean error of the weights, the risk grows by 6 `<h, k>` + 6 |K|^2 + 9 |k|^2 (Wick's formula).
+
+    **Arguments:** as for `gram_risk`.
     """
     masked = gram_risk(problem, offset, tensor)
     offset, t, mean, cov = _centred(problem, offset, tensor)

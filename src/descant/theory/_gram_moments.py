@@ -36,6 +36,13 @@ class GramMoments(eqx.Module):
     A predictor with the weights o + `<T, G/n>` has the squared error |w - o - t g|^2 in the norm of the inputs, t the
     entries of T that meet those of g: a quadratic form in these means. `unread` says why means of products with y^T y
     are not known (they are NaN then), and is empty if they are.
+
+    >>> from descant.tasks import SphereInputs
+    >>> moments = GramMoments.of(LinearRegression(d=2, n=8, inputs=SphereInputs()))
+    >>> moments.gg.shape
+    (6, 6)
+    >>> float(moments.risk(jnp.zeros(2), jnp.zeros((2, 3, 3))))
+    2.0
     """
 
     inputs: Float[Array, "d d"]
@@ -62,7 +69,11 @@ class GramMoments(eqx.Module):
         return self.w.shape[0]
 
     def risk(self, offset: Float[Array, " d"], tensor: Float[Array, "d e e"]) -> Float[Array, ""]:
-        """The mean squared error of the predictor with weights offset_l + `<tensor_l, G/n>`, its query masked."""
+        """The mean squared error of the predictor with weights offset_l + `<tensor_l, G/n>`, its query masked.
+
+        **Arguments:** `offset` (d,) and `tensor` (d, d+1, d+1); `Unknown` if the tensor reads y^T y, and that is
+        `unread`.
+        """
         t = jnp.asarray(packed(tensor))
         g, wg, gg = self.g, self.wg, self.gg
         if self.unread:
@@ -79,13 +90,20 @@ class GramMoments(eqx.Module):
 
 
 def packed(tensor: Float[Array | np.ndarray, "d e e"]) -> Float[Array | np.ndarray, "d m"]:
-    """What meets the different entries of a symmetric matrix in each of a batch of matrices: t with `<T, G>` = t g."""
+    """What meets the different entries of a symmetric matrix in each of a batch of matrices: t with `<T, G>` = t g.
+
+    **Arguments:** `tensor` (d, d+1, d+1), in NumPy or JAX.
+
+    **Returns:** t (d, m) with m = (d+1)(d+2)/2, in the order of `numpy.triu_indices`; that of y^T y is last.
+    """
     rows, columns = np.triu_indices(tensor.shape[1])
     both = tensor + tensor.swapaxes(1, 2)
     return both[:, rows, columns] * np.where(rows == columns, 0.5, 1.0)[None]
 
 
-def _first_steps(moments: GramMoments, start: Float[Array, " d"]) -> tuple[np.ndarray, np.ndarray]:
+def _first_steps(
+    moments: GramMoments, start: Float[Array, " d"]
+) -> tuple[Float[np.ndarray, "d d"], Float[np.ndarray, "d d"]]:
     """E (w - start) h^T and E h h^T for the negative gradient h = X^T (y - X start) / n; y^T y is not read."""
     d = moments.d
     origin = np.asarray(start)
@@ -96,13 +114,18 @@ def _first_steps(moments: GramMoments, start: Float[Array, " d"]) -> tuple[np.nd
 
 
 def gamma_from_moments(moments: GramMoments, start: Float[Array, " d"]) -> Float[Array, "d d"]:
-    """The best Gamma of GD-beta from `start`, under any laws: a regression of w - start on the negative gradient."""
+    """The best Gamma of GD-beta from `start`, under any laws: a regression of w - start on the negative gradient.
+
+    The same as `optimal_gamma` for Gaussian laws.
+
+    **Arguments:** `start` (d,). **Returns:** Gamma (d, d).
+    """
     cross, square = _first_steps(moments, start)
     return jnp.asarray(cross @ np.linalg.pinv(square, hermitian=True))
 
 
 def step_from_moments(moments: GramMoments, start: Float[Array, " d"]) -> Float[Array, ""]:
-    """The best step size of one step of gradient descent from `start`, under any laws."""
+    """The best step size of one step of gradient descent from `start` (d,), under any laws."""
     cross, square = _first_steps(moments, start)
     metric = np.asarray(moments.inputs)
     bottom = np.sum(metric * square)
@@ -198,7 +221,7 @@ def _exact(laws: _Laws, n: int) -> GramMoments:
     return GramMoments(*map(jnp.asarray, numbers), unread=laws.unread)
 
 
-def _higher(laws: _Laws) -> tuple[np.ndarray, float, np.ndarray, float]:
+def _higher(laws: _Laws) -> tuple[Float[np.ndarray, " d"], float, Float[np.ndarray, " d"], float]:
     """E w `<w, S w>`, E `<w, S w>`^2, E Q(w w^T) w and E `<w, Q(w w^T) w>`; 0 where y^T y can't be read."""
     x, w = laws.x, laws.w
     d = w.mean.shape[0]

@@ -13,12 +13,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import Float
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
-from .. import _check
+from .. import _check, _memory
 from .._unknown import Unknown
-from ._forms import AbstractForm, GaussianForm, MomentForm, subspace_basis
+from ._forms import AbstractForm, GaussianForm, MomentForm, Tensor, subspace_basis
 from ._gram_moments import GramMoments
 from ._laws import SIXTH
 from ._problem import Problem, Whitened
@@ -31,6 +32,9 @@ SEED = 20240222
 GRADIENT_GOAL = 1e-10
 NEWTON_STEPS = 3
 
+# The values v_h of whitened tokens as columns; only their span counts.
+Frame = Float[np.ndarray, "s H"]
+
 
 class HeadSolution(NamedTuple):
     """The best LSA of a class, in the coordinates of the tokens, and its exact risk.
@@ -41,19 +45,19 @@ class HeadSolution(NamedTuple):
     """
 
     risk: float
-    offset: np.ndarray
-    v: np.ndarray
-    u: np.ndarray
+    offset: Float[np.ndarray, " d"]
+    v: Float[np.ndarray, "H e"]
+    u: Float[np.ndarray, "H e d"]
     gradient: float
 
     @property
-    def tensor(self) -> np.ndarray:
+    def tensor(self) -> Float[np.ndarray, "d e e"]:
         """Merged weights (d, d+1, d+1)."""
         return np.einsum("hi,hjl->lij", self.v, self.u)
 
 
-def _query_maps(t: np.ndarray, frame: np.ndarray) -> np.ndarray:
-    """U_h with T_l = sym(sum_h v_h u_hl^T) for the orthonormal values v_h in `frame`: (H, k+1, k)."""
+def _query_maps(t: Tensor, frame: Frame) -> Float[np.ndarray, "H s k"]:
+    """U_h with T_l = sym(sum_h v_h u_hl^T) for the orthonormal values v_h in `frame`."""
     inner = frame.T @ t
     # T = F F^T T + T F F^T - F F^T T F F^T for such T: the product of two frame directions must not count twice.
     halves = 2 * inner - (inner @ frame) @ frame.T
@@ -63,13 +67,13 @@ def _query_maps(t: np.ndarray, frame: np.ndarray) -> np.ndarray:
 class _Descent:
     """The risk as a function of the subspace, in the chart span(frame + rest Z) around a frame."""
 
-    def __init__(self, form: AbstractForm, frame: np.ndarray):
+    def __init__(self, form: AbstractForm, frame: Frame):
         self.form = form
         full = np.linalg.qr(frame, mode="complete").Q
         heads = frame.shape[1]
         self.frame, self.rest = full[:, :heads], full[:, heads:]
 
-    def at(self, z: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+    def at(self, z: Float[np.ndarray, " z"]) -> tuple[float, Float[np.ndarray, " z"], Frame, Tensor]:
         """Value, gradient in Z, orthonormal frame, and the best T."""
         raw = self.frame + self.rest @ z.reshape(self.rest.shape[1], -1)
         full, triangle = np.linalg.qr(raw, mode="complete")
@@ -82,11 +86,11 @@ class _Descent:
         by_raw = np.linalg.solve(triangle[:heads], by_frame.T).T
         return self.form.value(t), (self.rest.T @ by_raw).ravel(), frame, t
 
-    def here(self) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+    def here(self) -> tuple[float, Float[np.ndarray, " z"], Frame, Tensor]:
         """The same at the frame itself."""
         return self.at(np.zeros(self.rest.shape[1] * self.frame.shape[1]))
 
-    def minimise(self) -> tuple[float, np.ndarray]:
+    def minimise(self) -> tuple[float, Frame]:
         """Quasi-Newton from the frame; the value and the frame it ends in."""
         start = np.zeros(self.rest.shape[1] * self.frame.shape[1])
         found = minimize(
@@ -94,7 +98,7 @@ class _Descent:
         )
         return float(found.fun), self.at(found.x)[2]
 
-    def newton(self) -> np.ndarray:
+    def newton(self) -> Frame:
         """One Newton step from the frame, its Hessian by central differences of the exact gradient."""
         size = self.rest.shape[1] * self.frame.shape[1]
         step = 1e-5
@@ -105,7 +109,7 @@ class _Descent:
         return self.at(-np.linalg.pinv((hessian + hessian.T) / 2, rcond=1e-7, hermitian=True) @ gradient)[2]
 
 
-def _starts(t: np.ndarray, heads: int) -> Iterator[np.ndarray]:
+def _starts(t: Tensor, heads: int) -> Iterator[Frame]:
     """Frames to start from: the leading directions of `t`, the optimum of many heads, then random ones."""
     size = t.shape[1]
     leading = np.linalg.svd(t.transpose(1, 0, 2).reshape(size, -1))[0][:, :heads]
@@ -118,9 +122,9 @@ def _starts(t: np.ndarray, heads: int) -> Iterator[np.ndarray]:
         yield frame
 
 
-def _lowest(form: AbstractForm, heads: int) -> np.ndarray:
+def _lowest(form: AbstractForm, heads: int) -> Frame:
     """The best frame of as many descents as it takes for the lowest risk to come up AGREEING times."""
-    ends: list[tuple[float, np.ndarray]] = []
+    ends: list[tuple[float, Frame]] = []
     for start in _starts(form.saturated(), heads):
         ends.append(_Descent(form, start).minimise())
         lowest = min(value for value, _ in ends)
@@ -135,8 +139,12 @@ def best_heads(
 ) -> HeadSolution:
     """The LSA with `heads` heads of least risk, over all weights; deterministic.
 
-    With `free_offset`, a trainable linear guess (or a linear MLP) is part of the class. `query_masked=False` puts the
-    query token (x_query, 0) among the keys and values; that takes a `Problem`, with Gaussian laws.
+    **Arguments:** `problem` is what `known_laws` says of a task. With `free_offset`, a trainable linear guess (or a
+    linear MLP) is part of the class. `query_masked=False` puts the query token (x_query, 0) among the keys and values;
+    that takes a `Problem`, with Gaussian laws.
+
+    **Returns:** a `HeadSolution`; `Unknown` if the laws lack a moment that it takes. Up to d heads it is the
+    best that many descents found, from d + 1 on the solution of a linear problem.
 
     >>> import jax.numpy as jnp
     >>> problem = Problem(jnp.ones(5), jnp.eye(5), jnp.eye(5), 5, sigma=0.0)
@@ -144,6 +152,8 @@ def best_heads(
     4.5566
     """
     _check.size("heads", heads)
+    size = problem.d * (problem.d + 1)
+    _memory.need(f"the search for the best heads in d = {problem.d} dimensions", 6 * size * size, "d")
     # On matrices this small a second thread of BLAS only waits: for itself, or for the other process on the core.
     with threadpool_limits(1, user_api="blas"):
         if isinstance(problem, Problem):
@@ -168,7 +178,7 @@ def _best_heads(form: AbstractForm, heads: int) -> HeadSolution:
     return _solution(form, t, frame, heads, float(np.abs(gradient).max()))
 
 
-def _solution(form: AbstractForm, t: np.ndarray, frame: np.ndarray, heads: int, gradient: float) -> HeadSolution:
+def _solution(form: AbstractForm, t: Tensor, frame: Frame, heads: int, gradient: float) -> HeadSolution:
     """Back to the coordinates of the tokens, and to labels as they are."""
     unit, from_tokens = form.unit, form.from_tokens
     v = frame.T @ from_tokens

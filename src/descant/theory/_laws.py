@@ -12,7 +12,11 @@ SIXTH = "a query that attends takes sixth moments of the inputs, which are known
 
 
 def known_laws(task: AbstractTask, *, query_masked: bool = True) -> Problem | GramMoments:
-    """The task's laws: in closed form for Gaussian ones, by their moments for others; `Unknown` says what is missing.
+    """The task's laws: in closed form for Gaussian ones, by their moments for others.
+
+    **Arguments:** `query_masked=False` asks for what an attending query takes, which Gaussian laws alone know.
+
+    **Returns:** a `Problem` or `GramMoments`; `Unknown` says what is missing.
 
     >>> from descant import LinearRegression, UniformInputs
     >>> type(known_laws(LinearRegression(d=3, n=5))).__name__
@@ -35,7 +39,17 @@ def affine_risk(
     *,
     query_masked: bool = True,
 ) -> Float[Array, ""]:
-    """The risk of the layer with weights offset_l + `<tensor_l, G/n>`, differentiable in both."""
+    """The risk of the layer with weights offset_l + `<tensor_l, G/n>`, differentiable in both.
+
+    **Arguments:** `laws` are `known_laws` of a task; `offset` (d,) and `tensor` (d, d+1, d+1). With
+    `query_masked=False` the query token is in G too, which takes Gaussian laws: `Unknown` for others.
+
+    >>> import jax.numpy as jnp
+    >>> from descant import LinearRegression, UniformInputs
+    >>> laws = known_laws(LinearRegression(d=3, n=5, inputs=UniformInputs(-1, 1)))
+    >>> round(float(affine_risk(laws, jnp.zeros(3), jnp.zeros((3, 4, 4)))), 4)
+    1.0
+    """
     if isinstance(laws, Problem):
         return (gram_risk if query_masked else attending_risk)(laws, offset, tensor)
     if not query_masked:

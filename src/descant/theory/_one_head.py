@@ -9,6 +9,11 @@ def one_head_isotropic_minimum(d: int, n: int, mean_norm: float, prior_variance:
 
     Exact up to a minimisation over one real number t, the weight of mu against the labels in the value vector; what is
     left is a 2 x 2 least-squares problem along mu and a scalar one in each of the d - 1 directions across it.
+
+    **Arguments:** `prior_variance` is positive; `sigma` is the fixed noise level.
+
+    >>> round(one_head_isotropic_minimum(d=5, n=5, mean_norm=5**0.5, prior_variance=1.0, sigma=0.0), 4)
+    4.5566
     """
     psi, m, noise = prior_variance, mean_norm, sigma**2
     if psi <= 0:

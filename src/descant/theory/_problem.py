@@ -22,13 +22,20 @@ class Problem(eqx.Module):
 
     | field | symbol | meaning |
     |---|---|---|
-    | `mean`, `cov` | mu, Psi | prior w ~ N(mu, Psi) |
-    | `inputs` | Lambda | inputs x ~ N(0, Lambda) |
+    | `mean`, `cov` | mu, Psi | prior w ~ N(mu, Psi), (d,) and (d, d) |
+    | `inputs` | Lambda | inputs x ~ N(0, Lambda), (d, d) |
     | `n` | n | context length |
     | `noise2`, `noise4` | E sigma^2, E sigma^4 | of the noise level; sigma^2 and sigma^4 if it is fixed |
 
     The risks here are polynomials of degree four in the noise, so a law of noise levels enters through two moments
-    only: every formula holds for noise mixtures too.
+    only: every formula holds for noise mixtures too. Make one of a task with `Problem.of`, or from the numbers, with
+    either the fixed noise level `sigma` or both moments:
+
+    >>> from descant import LinearRegression
+    >>> Problem.of(LinearRegression(d=3, n=8, noise=0.5)).noise2
+    Array(0.25, dtype=float64)
+    >>> Problem(jnp.ones(3), jnp.eye(3), jnp.eye(3), 8, sigma=0.5).d
+    3
     """
 
     mean: Float[Array, " d"]
@@ -64,7 +71,10 @@ class Problem(eqx.Module):
 
     @classmethod
     def of(cls, task: AbstractTask) -> "Problem":
-        """The problem that a linear regression poses whose tasks, inputs and label noise are Gaussian."""
+        """The problem that a linear regression poses whose tasks, inputs and label noise are Gaussian.
+
+        `Unknown` says what is not Gaussian, or that the task is no linear regression.
+        """
         regression = task.regression()
         if not regression.labels.gaussian:
             raise Unknown(f"{type(regression.labels).__name__} is not Gaussian")
@@ -112,12 +122,12 @@ class Whitened(NamedTuple):
     Plain NumPy: ranks and minimisations are not traced.
     """
 
-    mean: np.ndarray
-    cov: np.ndarray
+    mean: Float[np.ndarray, " k"]
+    cov: Float[np.ndarray, "k k"]
     n: int
     noise2: float
     noise4: float
-    forth: np.ndarray
+    forth: Float[np.ndarray, "k d"]
 
     @classmethod
     def of(cls, problem: Problem) -> "Whitened":
@@ -139,7 +149,7 @@ class Whitened(NamedTuple):
         return self.mean.shape[0]
 
     @property
-    def back(self) -> np.ndarray:
+    def back(self) -> Float[np.ndarray, "d k"]:
         """Takes weight vectors of whitened coordinates to the original ones."""
         return self.forth.T
 
@@ -157,7 +167,7 @@ class Whitened(NamedTuple):
         )
 
     @property
-    def from_tokens(self) -> np.ndarray:
-        """The matrix (k+1, d+1) that takes a token (x, y) to (z, y - `<mu, x>`)."""
+    def from_tokens(self) -> Float[np.ndarray, "s e"]:
+        """The matrix that takes a token (x, y) to (z, y - `<mu, x>`)."""
         bottom = np.append(-self.mean @ self.forth, 1.0)
         return np.vstack([np.pad(self.forth, ((0, 0), (0, 1))), bottom])

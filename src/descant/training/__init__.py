@@ -3,6 +3,7 @@
 from .. import _precision as _precision
 from .._trainer import State as State, Trainer as Trainer, to_end as to_end
 from ..attention import (
+    MOST_STARTS as MOST_STARTS,
     RANDOM_STARTS as RANDOM_STARTS,
     Level as Level,
     deepened as deepened,

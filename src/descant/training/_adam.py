@@ -10,7 +10,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, PRNGKeyArray
 
-from .. import _check
+from .. import _check, _memory
 from .._predictor import AbstractPredictor
 from .._trainer import State
 from ..tasks import AbstractTask
@@ -31,6 +31,9 @@ class AdamTrainer:
     `chunk` steps run between two looks from outside. Step i of member m uses the key fold_in(fold_in(key, m), i): it
     doesn't matter where a training was interrupted. Members must have the same kinds of parts; noise laws may differ in
     kind, but not for the posterior objective.
+
+    `train(model, task, solver="adam", steps=1000)` makes one and drives it; made by hand, `to_end` drives
+    it, and `members(state)` has all of them where `model(state)` is the best.
     """
 
     def __init__(
@@ -71,6 +74,15 @@ class AdamTrainer:
             batch,
             schedule,
             float(clip),
+        )
+        size = sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(members[0], eqx.is_inexact_array)))
+        context = laws[0].d * (laws[0].d + laws[0].n)
+        # Weights, their slopes, two memories of Adam's; contexts, and what the way back needs of each.
+        _memory.need(
+            f"{len(members)} members with a batch of {batch} contexts of d = {laws[0].d} and n = {laws[0].n}",
+            len(members) * (4 * size + 4 * batch * context),
+            "batch, seeds, n or d",
+            bytes_each=np.dtype(dtype).itemsize,
         )
         self.chunk, self._key = chunk, key
         self._templates = members
@@ -117,7 +129,7 @@ class AdamTrainer:
         return self.members(state)[int(np.argmin(losses))]
 
     def members(self, state: State) -> list[Any]:
-        """All members."""
+        """All members, in the precision they were given in."""
         arrays, _ = self._unpack(state)
         found = []
         for index, template in enumerate(self._templates):

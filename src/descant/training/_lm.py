@@ -5,14 +5,15 @@ from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Float, PRNGKeyArray
 
-from .. import _check
+from .. import _check, _memory
 from .._linalg import psd_root
 from .._predictor import AbstractPredictor
+from .._sampling import cores
 from .._trainer import State
 from .._unknown import Unknown
-from ..attention import RANDOM_STARTS, Level, kind_of, plan
+from ..attention import MOST_STARTS, RANDOM_STARTS, Level, kind_of, plan
 from ..tasks import AbstractTask
 from ._flat import flatten, parameters, rebuild
 from ._least_squares import STUCK, LeastSquares, Point
@@ -73,9 +74,12 @@ class LMTrainer:
         sizes = {"keep": keep, "pieces": pieces, "most_pieces": most_pieces}
         for name, value in {**sizes, "screen_steps": screen_steps, "refine_steps": refine_steps}.items():
             _check.size(name, value)
-        _check.size("random_starts", random_starts, least=0)
+        _check.size("random_starts", random_starts, least=0, most=MOST_STARTS)
         if drawn is not None:
             _check.size("drawn", drawn)
+        size = parameters(model)
+        # A Gauss-Newton matrix for each piece of the pool that is at work, and their sum.
+        _memory.need(f"least squares with {size} parameters", (cores() + 3) * size * size, "layers, heads or d, or use adam")
         self.task, self.objective = task, objective
         self.levels = plan(model, task, random_starts) if levels is None else levels
         self.screen_steps, self.refine_steps, self.keep = screen_steps, refine_steps, keep
@@ -180,7 +184,7 @@ class LMTrainer:
         found = {**_done(state), f"found/{self.levels[number].name}": theta}
         return self._begin(number + 1, found, stopped), [row]
 
-    def _refine(self, theta: np.ndarray, info: dict[str, Any], state: State) -> State:
+    def _refine(self, theta: Float[np.ndarray, " p"], info: dict[str, Any], state: State) -> State:
         """Begin to refine a single start; a model that is watched may turn out to have been best here."""
         points = [self._problem(info["level"], info["pieces"]).start(theta)]
         fresh = State(_done(state))

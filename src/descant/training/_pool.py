@@ -14,8 +14,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from .. import _memory
 from .._predictor import AbstractPredictor
 from .._sampling import cores
 from ..attention import kind_of
@@ -69,7 +70,7 @@ def _targets(objective: str, task: AbstractTask, moments: Moments) -> Float[Arra
     return jax.vmap(lambda moments: target(objective, task, moments))(moments)
 
 
-def _keep(moments: Moments, size: int) -> tuple[np.ndarray, np.ndarray]:
+def _keep(moments: Moments, size: int) -> tuple[Int[np.ndarray, " size"], Float[np.ndarray, " size"]]:
     """Which `size` of the contexts drawn to keep, largest inputs first, and the roots of their weights."""
     gram = np.asarray(moments.gram)
     count = gram.shape[0]
@@ -89,6 +90,7 @@ def _keep(moments: Moments, size: int) -> tuple[np.ndarray, np.ndarray]:
 def drawn_per_kept(task: AbstractTask, layers: int, most: int | None = None) -> int:
     """How many contexts to draw for one that is kept: `most`, or what the depth asks for, as far as memory allows."""
     numbers = (task.d + 1) * (2 * (task.d + 1) + (task.n if task.moments_take_tokens else 0))
+    _memory.need(f"a pool of contexts with d = {task.d} and n = {task.n}", 2 * PIECE * numbers * cores(), "n or d")
     if most is None:
         most = DRAWN_PER_KEPT[min(layers, len(DRAWN_PER_KEPT)) - 1]
     return int(np.clip(DRAW_BUDGET // (PIECE * numbers), 1, most))

@@ -14,14 +14,14 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 from scipy.optimize import minimize
 
-from .. import _check
+from .. import _check, _memory
 from .._predictor import AbstractPredictor
 from .._trainer import State
 from .._unknown import Unknown
-from ..attention import RANDOM_STARTS, random_start
+from ..attention import MOST_STARTS, RANDOM_STARTS, random_start
 from ..tasks import AbstractTask
 from ..theory import GramMoments, Problem, affine_risk, known_laws
-from ._flat import flatten, rebuild
+from ._flat import flatten, parameters, rebuild
 from ._objective import natural_objective
 from ._sampled_moments import sampled_moments
 from ._solver import Solver, able
@@ -64,7 +64,11 @@ def is_exact(model: AbstractPredictor, task: AbstractTask) -> bool:
 
 
 def population_risk(model: Any, problem: Problem | GramMoments, d: int, n: int) -> Float[Array, ""]:
-    """The risk, differentiable in the weights; a mean over contexts where the moments were sampled, else exact."""
+    """The risk, differentiable in the weights; a mean over contexts where the moments were sampled, else exact.
+
+    **Arguments:** `model` has a merged form (`gram_affine`), else `Unknown`; `problem` is what `theory.known_laws` says
+    of the task, `d` and `n` are its sizes.
+    """
     offset, tensor, query_masked = model.gram_affine(d, n)
     return affine_risk(problem, offset, tensor, query_masked=query_masked)
 
@@ -74,6 +78,9 @@ class PopulationTrainer:
 
     The risk is exact where the moments of the task's laws are known and `contexts` is None: no data, no noise.
     Otherwise it is the mean over so many sampled contexts (`CONTEXTS` by default).
+
+    **Arguments:** `model` gives the kind and a first start, beside `random_starts` random ones. `Unknown` if its risk
+    is no such form. `train(model, task, solver="population")` makes one and drives it.
     """
 
     def __init__(
@@ -86,7 +93,8 @@ class PopulationTrainer:
         contexts: int | None = None,
     ):
         _can(model, task)
-        _check.size("random_starts", random_starts, least=0)
+        _check.size("random_starts", random_starts, least=0, most=MOST_STARTS)
+        _memory.need(f"{random_starts} random starts", random_starts * parameters(model), "them")
         self._starts = [model] + [
             random_start(model, task, jax.random.fold_in(key, index)) for index in range(random_starts)
         ]
@@ -183,7 +191,7 @@ def _can(model: AbstractPredictor, task: AbstractTask) -> None:
 
 
 def _why(model: AbstractPredictor, task: AbstractTask, objective: str) -> str | None:
-    if objective not in ("auto", "posterior") or not able(SOLVER, model, task):
+    if objective != "auto" or not able(SOLVER, model, task):
         return None
     how = "is known exactly" if is_exact(model, task) else "is a quadratic form in moments of sampled contexts"
     return f"one layer: its risk {how}, and is minimised itself"
@@ -194,6 +202,17 @@ def _make(model: AbstractPredictor, task: AbstractTask, *, objective: str, key: 
     return PopulationTrainer(model, task, key=key, **settings)
 
 
+def _objective(model: AbstractPredictor, task: AbstractTask, objective: str) -> str:
+    """All expectations are done by hand: the objectives, which differ in how many are, have become one."""
+    del model, task
+    if objective != "auto":
+        raise ValueError(
+            f"objective is {objective!r}, but the solver population minimises the risk itself, in which every "
+            "expectation is done by hand; leave the objective out, or use the solver lm or adam."
+        )
+    return "risk"
+
+
 SOLVER = Solver(
     name="population",
     sentence="Newton steps on the whole risk of one layer",
@@ -201,6 +220,5 @@ SOLVER = Solver(
     flags={"seeds": "random_starts"},
     can=_can,
     suits=_why,
-    # All expectations are done by hand: the objectives, which differ in how many are, have become one.
-    objective=lambda model, task, objective: "risk",
+    objective=_objective,
 )

@@ -6,8 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from .. import _check
+from .. import _check, _memory
 from .._random import normals
+from .._sampling import MOST_SAMPLES
 from .._unknown import Unknown
 from ..tasks import AbstractTask
 from ..theory import GramMoments
@@ -21,9 +22,12 @@ def sampled_moments(task: AbstractTask, contexts: int, *, key: PRNGKeyArray) -> 
 
     The task must be linear: its prompts carry their hidden w, and it knows what errors of a weight vector cost.
     """
-    _check.size("contexts", contexts)
-    metric = task.query_metric()
+    _check.size("contexts", contexts, most=MOST_SAMPLES)
     chunk = min(CHUNK, contexts)
+    size = (task.d + 1) * (task.d + 2) // 2
+    numbers = chunk * (3 * task.d * task.n + size) + 3 * size * size
+    _memory.need(f"moments of {chunk} contexts with d = {task.d} and n = {task.n}", numbers, "n or d")
+    metric = task.query_metric()
     chunks = -(-contexts // chunk)
     total = sum(np.asarray(_products(task, jax.random.fold_in(key, index), chunk)) for index in range(chunks))
     means = jnp.asarray(total) / (chunk * chunks)

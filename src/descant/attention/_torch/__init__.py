@@ -16,9 +16,11 @@ def to_torch(model: eqx.Module, d: int | None = None) -> "torch.nn.Module":
 
     Its parameters are the model's; LTB is merged, diagonal and axial networks are written out.
 
-    Its `forward(x, y, x_query, guess=None)` takes batches: x (..., n, d), y (..., n), x_query (..., d), and gives
-    (...). `d` is needed for diagonal and axial linear transformers, which fit any; they become dense. A model of your
-    own has a PyTorch form if its `Kind` says how.
+    **Arguments:** `d` is needed for diagonal and axial linear transformers, which fit any; they become dense.
+
+    **Returns:** a module whose `forward(x, y, x_query, guess=None)` takes batches: x (..., n, d), y (..., n), x_query
+    (..., d), and gives (...). A `ValueError` for a model without a PyTorch form; one of your own has it if its `Kind`
+    says how.
 
     PyTorch is not among Descant's requirements: install it, or `descant[torch]`.
     """

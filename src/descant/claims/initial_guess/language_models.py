@@ -3,8 +3,7 @@
 A claim's name holds the number of answers it is judged on: with more answers it is another judgement.
 """
 
-import re
-
+from ..._names import slug
 from ...llm import NEEDS, STATEMENTS, Found, Interval, figure, found, summary, verdicts
 from .. import Evidence, Lab, Table, claim
 
@@ -31,13 +30,14 @@ METHOD = """
 def _register(item: Found) -> None:
     asked = item.asked
     answers = len(asked.queries) * asked.seeds * len(asked.guesses)
-    model = re.sub(r"[^a-z0-9]+", "-", item.name.lower()).strip("-")
+    # Two models may have one name; their folders haven't.
+    model = slug(item.answers.parent.name, most=80)
     setting = f"{asked.template.split('@')[0]}-{asked.where}-{asked.shots}{'-fixed' if asked.fixed else ''}"
     for letter, name in NAMES.items():
         if not set(NEEDS[letter]) <= set(asked.guesses):
             continue
         claim(
-            f"{name}-{model}-{setting}-{answers}",
+            f"{name}-{model}-{slug(setting, most=80)}-{answers}",
             paper="initial-guess",
             where="the section on language models",
             title=TITLES[letter].format(name=item.name),

@@ -12,8 +12,9 @@ from typing import Any
 
 import jax
 
-from ... import _kept
-from ...attention import AbstractDiagonal, Axial, Diag, FreeDiag, Full, load, save
+from ..._names import slug
+from ..._sealed import read_page, sealed
+from ...attention import AbstractDiagonal, Axial, Diag, FreeDiag, Full, load, to_bytes
 from ...runs import Run, drive
 from ...tasks import LinearRegression, parse_noise
 from ...training import RANDOM_STARTS, Level, LMTrainer, deepened, plan, random_start
@@ -22,6 +23,8 @@ from ._measured import Measured, levels_of, measure
 from ._omegas import OMEGAS, Omegas
 
 D, N = 10, 20
+# The files beside a run: a network per level, and what was measured.
+LEVEL, MEASURED = ".level.safetensors", "measured.json"
 # The deepest network of each kind and law, at the quick and at the full budget; laws that are not listed: FULL_ONLY.
 DEPTHS: dict[tuple[str, str], tuple[int, int]] = {
     ("diag", "uniform:5"): (5, 7),
@@ -87,8 +90,9 @@ def networks(lab: Lab, law: str, kind: str = "diag", *, layers: int | None = Non
     # What a network starts from is trained first, outside the lock of its own run.
     before = {} if kind == "diag" else networks(lab, law, layers=layers).models
     run = lab.finished_run(config, lambda run: _train(lab, run, law, kind, depth, before))
-    models = {" ".join(path.stem.rsplit("-", 1)): load(path) for path in sorted((run.folder / "levels").iterdir())}
-    return Networks(models, Measured(**_kept.read(run.folder / "measured.json")))
+    paths = [run.file(name) for name in sorted(run.files) if name.endswith(LEVEL)]
+    models = {" ".join(path.name.removesuffix(LEVEL).rsplit("-", 1)): load(path) for path in paths}
+    return Networks(models, Measured(**read_page(run.file(MEASURED))))
 
 
 def _train(lab: Lab, run: Run, law: str, kind: str, depth: int, before: dict[str, Any]) -> None:
@@ -121,12 +125,11 @@ def _train(lab: Lab, run: Run, law: str, kind: str, depth: int, before: dict[str
         level_samples=lab.pick(*LEVEL_SAMPLES),
         seed=lab.seed + 1,
     )
-    for name, model in found.items():
-        save(model, run.folder / "levels" / f"{name.replace(' ', '-')}.safetensors")
-    _kept.write(run.folder / "measured.json", measured.plain())
+    beside = {f"{slug(name)}{LEVEL}": to_bytes(model) for name, model in found.items()}
+    beside[MEASURED] = sealed("measured", measured.plain()).encode()
     last = list(found)[-1]
     value, error = measured.mean(last)
-    run.finish(found[last], {"adjusted_half_mse": value, "standard_error": error})
+    run.finish(found[last], {"adjusted_half_mse": value, "standard_error": error}, beside=beside)
 
 
 def _levels(kind: str, depth: int, task: LinearRegression, before: dict[str, Any], random_starts: int) -> list[Level]:

@@ -5,7 +5,7 @@
   const SYMBOLS = ["circle", "square", "triangle", "diamond2", "star", "wye", "cross"];
   const NARROWEST = { plot: 300, heat: 210 };
   const BAND_FROM = 40; // points from which standard errors are a band
-  const DASHES = { dashed: "6 4", baseline: "2 3" };
+  const DASHES = { dashed: "6 4" };
 
   const superscript = (text) => [...String(text)].map((sign) => (sign === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign])).join("");
   function number(value, digits = 5) {
@@ -29,21 +29,22 @@
     if (!axis.log) return { ticks: d3.ticks(...axis.limits, Math.min(count, 10)).filter(fits), tickFormat: (value) => number(value) };
     const [low, high] = axis.limits.map(Math.log10);
     const powers = d3.range(Math.ceil(low), Math.floor(high) + 1);
-    const step = Math.max(1, Math.ceil(powers.length / count));
+    const within = (value) => value >= axis.limits[0] && value <= axis.limits[1];
+    const digits = d3.range(Math.floor(low), Math.ceil(high) + 1).flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power)).filter(within);
+    // Less than two powers, or little more than one step of 1, 2, 5: numbers as on a linear axis.
     const chosen = powers.length >= 3
-      ? powers.filter((power) => power % step === 0).map((power) => 10 ** power)
-      : d3.range(Math.floor(low), Math.ceil(high) + 1).flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power))
-        .filter((value) => value >= axis.limits[0] && value <= axis.limits[1]);
+      ? powers.filter((_, index) => index % Math.ceil(powers.length / count) === 0).map((power) => 10 ** power)
+      : digits.length > 2 ? digits : d3.ticks(...axis.limits, 5);
     // All as powers, or none.
     const power = powers.length >= 3 && (axis.limits[0] < 1e-3 || axis.limits[1] > 1e4);
     const words = (value) => (value === 1 ? "1" : `10${superscript(Math.round(Math.log10(value)))}`);
-    return { ticks: chosen.length > 2 ? chosen : d3.ticks(...axis.limits, 5), tickFormat: power ? words : (value) => number(value, 2) };
+    return { ticks: chosen, tickFormat: power ? words : (value) => number(value, 2) };
   }
 
   function described(panel, series, row) {
     const [x, y, , , error] = row;
     const words = new Map(panel.x.ticks);
-    const spread = error === null ? " ± not finite" : error ? ` ± ${number(error, 2)}` : " (exact)";
+    const spread = error === null ? " ± not finite" : error ? ` ± ${number(error, 2)}` : "";
     return `${series.label}\n${panel.x.label}: ${words.get(x) ?? number(x)}\n${panel.y.label}: ${number(y, 6)}${spread}`;
   }
 
@@ -87,7 +88,7 @@
       x: each.style === "bars" ? (row[5] + row[6]) / 2 : row[0], y: row[1], colour: SERIES(each.colour), text: described(panel, each, row),
     })));
     const spots = [...points, ...baselines.map((baseline) => ({
-      x: panel.x.limits[1], y: baseline.y, colour: SERIES(baseline.colour), text: `${baseline.label}\n${panel.y.label}: ${number(baseline.y, 6)} (exact)`,
+      x: panel.x.limits[1], y: baseline.y, colour: SERIES(baseline.colour), text: `${baseline.label}\n${panel.y.label}: ${number(baseline.y, 6)}`,
     }))];
     return Plot.plot({
       width, height, marginLeft, marginRight: 16, marginTop: 28, marginBottom: steep ? 52 + Math.min(70, 4.2 * deepest) : 46,
@@ -102,7 +103,7 @@
         Plot.ruleY([panel.y.limits[0]], { stroke: "var(--soft)", strokeWidth: 1 }),
         ...series.flatMap((each) => seriesMarks(panel, each)),
         // Dots on top, so that a curve that lies on its baseline shows both.
-        ...baselines.map((baseline) => Plot.ruleY([baseline.y], { stroke: SERIES(baseline.colour), strokeWidth: 2, strokeDasharray: DASHES.baseline })),
+        ...baselines.map((baseline) => Plot.ruleY([baseline.y], { stroke: SERIES(baseline.colour), strokeWidth: 2, strokeDasharray: baseline.dash.join(" ") })),
         Plot.dot(points, Plot.pointer({ x: "x", y: "y", r: 6, stroke: (d) => d.colour, strokeWidth: 2, maxRadius: 40 })),
         Plot.tip(spots, Plot.pointer({ x: "x", y: "y", title: "text", maxRadius: 40, fontSize: 12, lineHeight: 1.4, lineWidth: 22, textPadding: 9, fill: "var(--card)", stroke: "var(--soft)" })),
       ],
@@ -153,7 +154,7 @@
     const svg = d3.create("svg").attr("width", 26).attr("height", 14).attr("aria-hidden", "true");
     if (entry.style === "bars") svg.append("rect").attr("x", 6).attr("y", 1).attr("width", 14).attr("height", 12).attr("rx", 2).style("fill", colour);
     else {
-      if (entry.style !== "points") svg.append("line").attr("x1", 1).attr("x2", 25).attr("y1", 7).attr("y2", 7).style("stroke", colour).attr("stroke-width", 2.2).attr("stroke-dasharray", DASHES[entry.style] ?? null);
+      if (entry.style !== "points") svg.append("line").attr("x1", 1).attr("x2", 25).attr("y1", 7).attr("y2", 7).style("stroke", colour).attr("stroke-width", 2.2).attr("stroke-dasharray", entry.dash?.join(" ") ?? DASHES[entry.style] ?? null);
       if (entry.style === "points" || entry.style === "both") svg.append("path").attr("transform", "translate(13,7)").attr("d", d3.symbol(shape[SYMBOLS[entry.symbol]], 52)()).style("fill", colour);
     }
     return svg.node();

@@ -4,14 +4,19 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ... import _check
+from ... import _check, _memory
 from ..._linalg import psd_root
 from ..._random import normals
 from .._law import AbstractInputs, VectorMoments, elliptical_fourth, symmetric_moments
 
 
 class GaussianInputs(AbstractInputs):
-    """x ~ N(0, cov); cov may be rank deficient."""
+    """x ~ N(0, cov); cov (d, d) may be rank deficient.
+
+    >>> GaussianInputs.conditioned(2, condition=3.0).cov
+    Array([[1.5, 0. ],
+           [0. , 0.5]], dtype=float64)
+    """
 
     cov: Float[Array, "d d"]
 
@@ -25,6 +30,7 @@ class GaussianInputs(AbstractInputs):
     def isotropic(cls, d: int) -> "GaussianInputs":
         """Standard normal inputs."""
         _check.size("d", d)
+        _memory.need(f"a covariance in d = {d} dimensions", 4 * d * d, "d")
         return cls(jnp.eye(d))
 
     @classmethod
@@ -34,6 +40,7 @@ class GaussianInputs(AbstractInputs):
         _check.finite("input condition", condition)
         if condition < 1:
             raise ValueError(f"input condition is {condition}; expected a condition number of at least 1.")
+        _memory.need(f"a covariance in d = {d} dimensions", 4 * d * d, "d")
         return cls._of_trace_d(jnp.logspace(0.0, -jnp.log10(jnp.asarray(condition, dtype=float)), d))
 
     @classmethod
@@ -44,6 +51,7 @@ class GaussianInputs(AbstractInputs):
         Array([1.333, 0.667], dtype=float64)
         """
         _check.size("d", d)
+        _memory.need(f"a covariance in d = {d} dimensions", 4 * d * d, "d")
         eigenvalues = jnp.arange(1.0, d + 1.0) ** -exponent
         _check.finite(f"the input spectrum j^-{exponent:g}", eigenvalues)
         return cls._of_trace_d(eigenvalues)

@@ -14,6 +14,8 @@ from .._law import AbstractInputs, VectorMoments
 class GivenInputs(AbstractInputs):
     """x is drawn by `draw(key)`; its moments are those given, which are believed.
 
+    **Arguments:** `draw` gives a vector (d,); `moments` are `VectorMoments`, None for those that are not known.
+
     >>> import jax
     >>> from descant.tasks import independent_moments
     >>> one = np.ones(2)
@@ -24,13 +26,13 @@ class GivenInputs(AbstractInputs):
     4.0
     """
 
-    draw: Callable[[PRNGKeyArray], Array] = eqx.field(static=True)
+    draw: Callable[[PRNGKeyArray], Float[Array, " d"]] = eqx.field(static=True)
     mean: Float[Array, " d"]
     second: Float[Array, "d d"]
     third: Callable | None = eqx.field(static=True)
     fourth: Callable | None = eqx.field(static=True)
 
-    def __init__(self, draw: Callable[[PRNGKeyArray], Array], moments: VectorMoments):
+    def __init__(self, draw: Callable[[PRNGKeyArray], Float[Array, " d"]], moments: VectorMoments):
         self.draw = draw
         self.mean = jnp.asarray(moments.mean, dtype=float)
         self.second = jnp.asarray(moments.second, dtype=float)

@@ -12,6 +12,8 @@ from .._law import AbstractInputs, VectorMoments, mapped_moments
 class MappedInputs(AbstractInputs):
     """x = matrix z, with z from another law; whatever is known of that is known of this.
 
+    **Arguments:** `law` is that of z, `matrix` is (d, d); `with_covariance` takes a covariance instead.
+
     >>> from descant.tasks import SphereInputs
     >>> MappedInputs(SphereInputs(), 2 * jnp.eye(3)).moments(3).second[0]
     array([4., 0., 0.])
@@ -31,7 +33,7 @@ class MappedInputs(AbstractInputs):
 
     @classmethod
     def with_covariance(cls, law: AbstractInputs, cov) -> "MappedInputs":
-        """A law of covariance I, mapped by the root of another."""
+        """A law of covariance I, mapped by the root of another, `cov` (d, d)."""
         cov = jnp.asarray(cov, dtype=float)
         _check.covariance("cov", cov)
         return cls(law, psd_root(cov))

@@ -11,7 +11,12 @@ from .._law import AbstractInputs, VectorMoments, independent_fourth, symmetric_
 
 
 class RademacherInputs(AbstractInputs):
-    """Independent coordinates that are scale or -scale: all inputs have the norm scale sqrt(d)."""
+    """Independent coordinates that are scale or -scale: all inputs have the norm scale sqrt(d).
+
+    >>> import jax
+    >>> abs(RademacherInputs(2.0).sample(3, key=jax.random.key(0)))
+    Array([2., 2., 2.], dtype=float64)
+    """
 
     scale: Float[Array, ""]
 

@@ -30,6 +30,11 @@ def parse_inputs(
     **Arguments:** a maker of one's own gets `d` if it has an argument of that name. A `condition` above 1 scales the
     coordinates, so that the covariance of a law of covariance I is that of `GaussianInputs.conditioned`. So does a
     `spectrum` in its place: `power:1.5` as `GaussianInputs.power_law`, or d eigenvalues as they are.
+
+    >>> type(parse_inputs("student-t:5", d=3)).__name__
+    'StudentTInputs'
+    >>> parse_inputs("gaussian", d=2, spectrum=[4.0, 1.0]).cov.diagonal()
+    Array([4., 1.], dtype=float64)
     """
     if spectrum is not None and condition != 1:
         raise ValueError(f"input condition is {condition:g} and input spectrum {spectrum!r}; expected one of the two.")
@@ -44,6 +49,7 @@ def _of_spectrum(d: int, spectrum: str | Sequence[float]) -> GaussianInputs:
     if not isinstance(spectrum, str):
         _check.size("d", d)
         _check.not_negative("input spectrum", spectrum)
+        _check.magnitude("input spectrum", spectrum)
         if len(spectrum) != d:
             raise ValueError(f"input spectrum is {len(spectrum)} numbers; expected d = {d} eigenvalues, or power:1.5.")
         return GaussianInputs(jnp.diag(jnp.asarray(spectrum, dtype=float)))

@@ -13,7 +13,12 @@ from .._law import AbstractInputs, VectorMoments, elliptical_fourth, symmetric_m
 
 
 class SphereInputs(AbstractInputs):
-    """x is uniform on the sphere of this radius; left out, it is sqrt(d), and the covariance is I."""
+    """x is uniform on the sphere of this radius; left out, it is sqrt(d), and the covariance is I.
+
+    >>> SphereInputs(radius=3.0).moments(2).second
+    array([[4.5, 0. ],
+           [0. , 4.5]])
+    """
 
     radius: Float[Array, ""] | None
 

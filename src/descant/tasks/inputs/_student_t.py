@@ -15,6 +15,9 @@ class StudentTInputs(AbstractInputs):
 
     The fourth moment, on which every exact risk depends, is finite for df > 4. For another covariance, see
     `MappedInputs`.
+
+    >>> StudentTInputs(4).moments(2).fourth is None
+    True
     """
 
     df: float = eqx.field(static=True)

@@ -15,7 +15,11 @@ KURTOSIS = 9 / 5
 
 
 class UniformInputs(AbstractInputs):
-    """Independent coordinates x_j ~ U(low, high)."""
+    """Independent coordinates x_j ~ U(low, high); left out, U(-1, 1).
+
+    >>> UniformInputs(0, 1).moments(2).mean
+    array([0.5, 0.5])
+    """
 
     low: Float[Array, ""]
     high: Float[Array, ""]

@@ -21,7 +21,14 @@ class AbstractLabelNoise(AbstractOpen):
     """A law of eta in y_i = `<w, x_i>` + sigma eta_i: independent from token to token, of mean 0 and variance 1.
 
     With variance 1, sigma is the standard deviation of the noise. `sample` is all a law must have; what else it knows
-    is asked of it.
+    is asked of it:
+
+    | method | what it makes possible |
+    |---|---|
+    | `placed`, `place` | prompts as functions of standard normal numbers: faster draws |
+    | `gaussian` | posteriors from a context's moments, the papers' closed forms |
+    | `moments` | exact risks of one-layer attention: E eta^2, and the third and fourth for whoever reads y^T y |
+    | `log_density` | the posterior by Monte Carlo |
     """
 
     @abstractmethod
@@ -47,5 +54,5 @@ class AbstractLabelNoise(AbstractOpen):
         raise Unknown(f"the moments of {type(self).__name__} are not known")
 
     def log_density(self, eta: Float[Array, " n"]) -> Float[Array, " n"]:
-        """The logarithm of the density, for posteriors by Monte Carlo."""
+        """The logarithm of the density of each eta, constants included, for posteriors by Monte Carlo."""
         raise Unknown(f"the density of {type(self).__name__} is not known")

@@ -9,7 +9,7 @@ from ._abstract import AbstractLabelNoise, LabelMoments
 
 
 class GaussianLabelNoise(AbstractLabelNoise):
-    """eta ~ N(0, 1)."""
+    """eta ~ N(0, 1): what a task has unless told otherwise, and the papers throughout."""
 
     def sample(self, n: int, *, key: PRNGKeyArray) -> Float[Array, " n"]:
         """Standard normal numbers."""

@@ -13,5 +13,9 @@ LABELS.add("student-t", StudentTLabelNoise)
 
 
 def parse_labels(spec: str) -> AbstractLabelNoise:
-    """The law that a short text means: `laplace`, `student-t:5`, or one's own as `module:name:numbers`."""
+    """The law that a short text means: `laplace`, `student-t:5`, or one's own as `module:name:numbers`.
+
+    >>> parse_labels("student-t:5").df
+    5.0
+    """
     return parse_law(LABELS, AbstractLabelNoise, spec)

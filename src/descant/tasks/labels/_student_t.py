@@ -12,7 +12,11 @@ from ._abstract import AbstractLabelNoise, LabelMoments
 
 
 class StudentTLabelNoise(AbstractLabelNoise):
-    """eta is Student-t of df > 2 degrees of freedom, scaled to variance 1; its fourth moment is finite for df > 4."""
+    """eta is Student-t of df > 2 degrees of freedom, scaled to variance 1; its fourth moment is finite for df > 4.
+
+    >>> StudentTLabelNoise(6).moments().fourth
+    6.0
+    """
 
     df: float = eqx.field(static=True)
 

@@ -26,7 +26,7 @@ class NoiseNodes(NamedTuple):
 
 
 def one_level(sigma: Float[Array, ""]) -> NoiseNodes:
-    """A level that is known."""
+    """A level that is known, as nodes: a single one, with all the weight."""
     certain = jnp.zeros(1, sigma.dtype)
     return NoiseNodes(sigma[None], certain, certain)
 
@@ -45,7 +45,7 @@ class AbstractNoise(AbstractOpen):
 
     @abstractmethod
     def sample(self, *, key: PRNGKeyArray) -> Float[Array, ""]:
-        """Draw the noise level of a prompt."""
+        """Draw the noise level of one prompt, in JAX: it is mapped over keys and compiled."""
 
     @property
     def placed(self) -> bool:
@@ -63,8 +63,10 @@ class AbstractNoise(AbstractOpen):
     def nodes(self, log_likelihood: LogLikelihood) -> NoiseNodes:
         """Nodes and weights that integrate likelihood times a smooth function over the law.
 
-        `log_likelihood` takes a list of levels. It may have a peak of a width of 1 / sqrt(2 n) in log sigma: see
-        `peak_panels`.
+        **Arguments:** `log_likelihood` takes a list of levels. It may have a peak of a width of 1 / sqrt(2 n) in log
+        sigma: see `peak_panels`.
+
+        **Returns:** `NoiseNodes`, of a size that doesn't depend on the likelihood: it runs inside jit and vmap.
         """
         raise Unknown(
             f"{type(self).__name__} can't be integrated over, so there is no posterior that knows only the law"

@@ -10,7 +10,13 @@ from ._abstract import AbstractNoise, LogLikelihood, NoiseNodes
 
 
 class CategoricalNoise(AbstractNoise):
-    """One of finitely many levels, with the given weights (equal ones if left out)."""
+    """One of finitely many levels, with the given weights (equal ones if left out).
+
+    **Arguments:** `sigmas` (m,), none negative, and `weights` (m,) that add up to 1.
+
+    >>> float(CategoricalNoise([0.0, 2.0], weights=[0.75, 0.25]).moment(2))
+    1.0
+    """
 
     sigmas: Float[Array, " m"]
     weights: Float[Array, " m"]

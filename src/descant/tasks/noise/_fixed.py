@@ -9,7 +9,11 @@ from ._abstract import AbstractNoise, LogLikelihood, NoiseNodes, one_level
 
 
 class FixedNoise(AbstractNoise):
-    """The same noise level in every prompt."""
+    """The same noise level in every prompt; 0 is no noise.
+
+    >>> float(FixedNoise(0.5).moment(2))
+    0.25
+    """
 
     sigma: Float[Array, ""]
 
@@ -19,6 +23,7 @@ class FixedNoise(AbstractNoise):
     def __check_init__(self):
         _check.shape("noise.sigma", self.sigma, (), "a fixed noise level is one number")
         _check.not_negative("noise.sigma", self.sigma)
+        _check.magnitude("noise.sigma", self.sigma)
 
     def sample(self, *, key: PRNGKeyArray) -> Float[Array, ""]:
         """The level."""

@@ -26,6 +26,9 @@ class InverseGammaNoise(AbstractNoise):
 
     With `labels` Gaussian, labels have Student-t noise of 2 shape degrees of freedom, but one scale a prompt.
     `shape` is a number, not an array: E sigma^p is finite for p < 2 shape only.
+
+    >>> round(float(InverseGammaNoise(shape=3.0, scale=2.0).moment(2)), 6)
+    1.0
     """
 
     shape: float = eqx.field(static=True)

@@ -12,7 +12,11 @@ from ._abstract import AbstractNoise, LogLikelihood, NoiseNodes
 
 
 class LogUniformNoise(AbstractNoise):
-    """log sigma ~ U(log low, log high): every order of magnitude is as likely as every other."""
+    """log sigma ~ U(log low, log high), 0 < low < high: every order of magnitude is as likely as every other.
+
+    >>> round(float(LogUniformNoise(0.1, 10.0).moment(2)), 4)
+    10.8563
+    """
 
     low: Float[Array, ""]
     high: Float[Array, ""]

@@ -37,6 +37,7 @@ def parse_noise(spec: str) -> AbstractNoise:
     except ValueError:
         pass
     else:
+        _check.magnitude("noise", levels if len(levels) > 1 else levels[0])
         _check.not_negative("noise", levels if len(levels) > 1 else levels[0])
         return CategoricalNoise(levels) if len(levels) > 1 else FixedNoise(levels[0])
     if ":" not in spec:

@@ -12,7 +12,11 @@ from ._abstract import AbstractNoise, LogLikelihood, NoiseNodes
 
 
 class UniformNoise(AbstractNoise):
-    """sigma ~ U(0, high)."""
+    """sigma ~ U(0, high), with high > 0.
+
+    >>> float(UniformNoise(3.0).moment(2))
+    3.0
+    """
 
     high: Float[Array, ""]
 

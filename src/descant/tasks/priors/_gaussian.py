@@ -5,7 +5,7 @@ import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ... import _check
+from ... import _check, _memory
 from ..._linalg import psd_root
 from ..._random import normals
 from .._law import (
@@ -20,7 +20,12 @@ from .._law import (
 
 
 class GaussianPrior(AbstractPrior):
-    """w ~ N(mean, cov); cov may be rank deficient."""
+    """w ~ N(mean, cov), (d,) and (d, d); cov may be rank deficient.
+
+    >>> GaussianPrior.isotropic(2, mean=1.0, scale=2.0).second_moment(2)
+    Array([[5., 1.],
+           [1., 5.]], dtype=float64)
+    """
 
     mean: Float[Array, " d"]
     cov: Float[Array, "d d"]
@@ -40,6 +45,8 @@ class GaussianPrior(AbstractPrior):
         _check.size("d", d)
         _check.location("prior mean", mean, d)
         _check.not_negative("prior scale", scale)
+        _check.magnitude("prior scale", scale)
+        _memory.need(f"a covariance in d = {d} dimensions", 4 * d * d, "d")
         return cls(jnp.full(d, mean, dtype=float), scale**2 * jnp.eye(d))
 
     @classmethod

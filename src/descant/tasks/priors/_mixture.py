@@ -23,6 +23,8 @@ from .._quantiles import chosen
 class GaussianMixturePrior(AbstractPrior):
     """w ~ N(means_k, covs_k) with probability weights_k; covs may be rank deficient.
 
+    **Arguments:** `weights` (K,) that add up to 1, `means` (K, d), `covs` (K, d, d).
+
     >>> prior = GaussianMixturePrior([0.5, 0.5], [[1.0, 1.0], [-1.0, -1.0]], [jnp.eye(2), jnp.eye(2)])
     >>> prior.moments(2).second
     array([[2., 1.],

@@ -5,7 +5,7 @@ import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ... import _check
+from ... import _check, _memory
 from ..._random import normals
 from .._law import AbstractPrior, GaussianMixture, VectorMoments, discrete_moments
 from .._quantiles import chosen
@@ -16,6 +16,12 @@ class PoolPrior(AbstractPrior):
 
     Of Raventos et al. (2023), "Pretraining task diversity and the emergence of non-Bayesian in-context learning for
     regression"; their dMMSE estimator is the posterior mean here.
+
+    **Arguments:** `tasks` (K, d), and `weights` (K,) that add up to 1; `drawn` draws a pool.
+
+    >>> import jax
+    >>> PoolPrior.drawn(3, 16, key=jax.random.key(0)).tasks.shape
+    (16, 3)
     """
 
     tasks: Float[Array, "K d"]
@@ -41,6 +47,9 @@ class PoolPrior(AbstractPrior):
         _check.size("K", K)
         _check.location("prior mean", mean, d)
         _check.not_negative("prior scale", scale)
+        _check.magnitude("prior scale", scale)
+        # The posterior sees each task as a Gaussian without width.
+        _memory.need(f"a pool of {K} tasks in d = {d} dimensions", K * d * (d + 4), "the pool, or d")
         return cls(jnp.full((1, d), mean, dtype=float) + scale * normals(key, K * d, float).reshape(K, d))
 
     def check(self, d: int) -> None:

@@ -20,7 +20,12 @@ LARGEST_D = 10
 class SparsePrior(AbstractPrior):
     """Independent coordinates that are 0, but with `probability` N(mean, scale^2): spike and slab.
 
-    `mean` is one number for all coordinates, or d of them.
+    `mean` is one number for all coordinates, or d of them; `probability` and `scale` are the same in all, of any d. The
+    posterior is a sum over all supports, and known up to d = 10.
+
+    >>> SparsePrior(0.5).moments(2).cov
+    array([[0.5, 0. ],
+           [0. , 0.5]])
     """
 
     probability: Float[Array, ""]

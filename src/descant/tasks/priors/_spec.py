@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
-from ... import _check
+from ... import _check, _memory
 from .._law import AbstractPrior
 from .._spec import law_registry, parse_law
 from ._gaussian import GaussianPrior
@@ -58,9 +58,14 @@ def parse_prior(spec: str, d: int, mean: ArrayLike | Sequence[float] = 0.0, scal
     | `module:name:numbers` | one's own, made from the numbers |
 
     A maker of one's own gets d, mean and scale if it has arguments of these names.
+
+    >>> parse_prior("sparse:0.3", d=5, mean=1.0).mean
+    Array(1., dtype=float64)
     """
     _check.size("d", d)
     _check.location("prior mean", mean, d)
     _check.not_negative("prior scale", scale)
+    _check.magnitude("prior scale", scale)
+    _memory.need(f"a prior in d = {d} dimensions", 4 * d * d, "d")
     mean = mean if np.ndim(mean) == 0 else np.asarray(mean, dtype=float)
     return parse_law(PRIORS, AbstractPrior, spec, d=d, mean=mean, scale=scale)

@@ -24,12 +24,16 @@ PRECISION = 1e-10
 class StudentTPrior(AbstractPrior):
     """w = mean + sqrt(s) v with v ~ N(0, scale) and s inverse gamma of shape and scale df/2: multivariate Student-t.
 
-    `scale` is a matrix and may be rank deficient; the covariance is df / (df - 2) times it, and infinite up to df = 2.
-    `df` is a number, not an array: what is known of the law depends on it.
+    **Arguments:** `mean` (d,) and `scale` (d, d), which may be rank deficient; the covariance is df / (df - 2) times
+    it, and infinite up to df = 2. `df` is a number, not an array: what is known of the law depends on it.
 
     **Posteriors** are sums over s by the trapezoidal rule in log s, which converges exponentially: posterior means are
     right to about 1e-8, on all contexts but those whose s is beyond the nodes (a share of 1e-10 of the law's own),
     where they shrink too much.
+
+    >>> StudentTPrior.isotropic(2, df=4.0).moments(2).cov
+    array([[2., 0.],
+           [0., 2.]])
     """
 
     mean: Float[Array, " d"]
@@ -53,6 +57,7 @@ class StudentTPrior(AbstractPrior):
         _check.size("d", d)
         _check.location("prior mean", mean, d)
         _check.not_negative("prior scale", scale)
+        _check.magnitude("prior scale", scale)
         return cls(jnp.full(d, mean, dtype=float), scale**2 * jnp.eye(d), df)
 
     def check(self, d: int) -> None:
@@ -102,7 +107,7 @@ class StudentTPrior(AbstractPrior):
         return log_student_t(w - self.mean, self.scale, self.df)
 
 
-def _scale_nodes(df: float, d: int) -> tuple[np.ndarray, np.ndarray]:
+def _scale_nodes(df: float, d: int) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, " m"]]:
     """Nodes in log s and their log weights, fine and wide enough for the posterior of s given any context in R^d.
 
     A context changes the density exp(-a t - b e^-t) of t = log s, a = b = df/2, at most as knowing w does: to

@@ -1,0 +1,55 @@
+"""JSON that notices when a bit of it is another: it holds a SHA-256 of the rest, which is checked when it is read."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ._disk import write_whole
+from ._plain import page, plain, restored
+
+SEAL = "sha256"
+CHANGED = "its checksum is not that of its content: it is damaged, or was changed, or is of an earlier version"
+
+
+def digest(data: bytes) -> str:
+    """The SHA-256 of some bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def canonical(value: Any) -> bytes:
+    """One text for equal values that JSON holds, whatever the order of their fields."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+def sealed(name: str, value: dict[str, Any], write: Callable[[str, Any], str] = page) -> str:
+    """An object as JSON with its checksum, on a page for people too or on one line; `name` is for errors."""
+    content = plain(name, value)
+    return write(name, {**content, SEAL: digest(canonical(content))})
+
+
+def write_page(path: Path, value: dict[str, Any]) -> None:
+    """Write an object as JSON with its checksum, whole or not at all."""
+    write_whole(path, sealed(path.stem, value))
+
+
+def read_page(path: Path, remedy: str = "delete it") -> dict[str, Any]:
+    """The object in a file; a `ValueError` that names the file and a remedy if it is not as it was written."""
+    try:
+        return restored(unsealed(path.read_bytes()))
+    except FileNotFoundError:
+        raise
+    except (ValueError, OSError, RecursionError) as error:
+        raise ValueError(f"{path} can't be read: {getattr(error, 'strerror', None) or error}; {remedy}.") from None
+
+
+def unsealed(text: bytes) -> dict[str, Any]:
+    """The object in a page or line, as JSON has it; a `ValueError` if it is not as it was written."""
+    try:
+        value = json.loads(text)
+        if not isinstance(value, dict) or value.pop(SEAL, None) != digest(canonical(value)):
+            raise ValueError(CHANGED)
+        return value
+    except RecursionError:
+        raise ValueError("it nests too deeply") from None

@@ -1,0 +1,49 @@
+"""SIGTERM as polite as Ctrl-C: work ends between two steps, and what was finished is kept."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+# What asks a process to end, and may be put off for a moment.
+ASKING = (signal.SIGINT, signal.SIGTERM)
+
+
+class Terminated(KeyboardInterrupt):
+    """The process was asked to end by SIGTERM; whoever handles Ctrl-C handles this."""
+
+
+@contextmanager
+def terminate_politely() -> Iterator[None]:
+    """Within the block SIGTERM raises `Terminated` in the main thread; in another thread this does nothing."""
+    with _handled((signal.SIGTERM,), _terminate):
+        yield
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Put off Ctrl-C and SIGTERM to the end of the block."""
+    came: list[int] = []
+    with _handled(ASKING, lambda number, _: came.append(number)):
+        yield
+    for number in dict.fromkeys(came):
+        signal.raise_signal(number)
+
+
+def _terminate(number: int, _: Any) -> NoReturn:
+    raise Terminated(f"signal {number}")
+
+
+@contextmanager
+def _handled(numbers: tuple[int, ...], handler: Any) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals only ever come to the main thread
+        return
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, old in before.items():
+            # None: a handler that was not installed from Python.
+            signal.signal(number, signal.SIG_DFL if old is None else old)

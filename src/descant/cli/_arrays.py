@@ -1,0 +1,57 @@
+"""Arrays by name from a file that somebody else wrote: nothing is allocated before the file has shown that it has it."""
+
+import math
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+from numpy.lib import format as npy
+
+from .. import _memory
+
+HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+
+
+def read_arrays(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of an .npz file; a `ValueError` in one sentence if it is none, or damaged, or claims what it hasn't."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            return {info.filename.removesuffix(".npy"): _array(file, info) for info in file.infolist()}
+    except FileNotFoundError:
+        raise ValueError(f"{path} does not exist; expected arrays by name, as numpy.savez writes them.") from None
+    except zipfile.BadZipFile as error:
+        reason = "it is one array without a name; write it with numpy.savez" if _is_npy(path) else str(error)
+        raise ValueError(f"{path} can't be read as arrays by name (.npz): {reason}.") from None
+    # What else zipfile raises at damaged files, at encrypted ones, and at ways of packing that it doesn't know.
+    except (ValueError, OSError, EOFError, KeyError, RuntimeError, OverflowError, zlib.error) as error:
+        raise ValueError(f"{path} can't be read as arrays by name (.npz): {str(error).rstrip('.')}.") from None
+
+
+def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
+    """One array, its header checked against what the file holds."""
+    name = info.filename
+    if info.comment:
+        raise ValueError(f"{name} has a comment, which may once have been the next array")
+    with file.open(info) as member:
+        version = npy.read_magic(member)
+        if version not in HEADERS:
+            raise ValueError(f"{name} is of version {version} of its format, which holds no plain numbers")
+        shape, fortran, dtype = HEADERS[version](member)
+        if dtype.hasobject:
+            raise ValueError(f"{name} holds Python objects; expected numbers")
+        if any(size < 0 for size in shape):
+            raise ValueError(f"{name} claims the shape {shape}")
+        claimed = math.prod(shape) * dtype.itemsize
+        _memory.need(name, 2 * claimed, "it", bytes_each=1)
+        # Unpacked in pieces: what the directory of the file says of its size may be wrong, too.
+        content = member.read(claimed)
+        if len(content) != claimed or member.read(1):
+            raise ValueError(f"{name} claims {claimed} bytes of numbers and has another number of them")
+    array = np.frombuffer(content, dtype)
+    return array.reshape(shape[::-1]).T if fortran else array.reshape(shape)
+
+
+def _is_npy(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(npy.MAGIC_PREFIX)) == npy.MAGIC_PREFIX
