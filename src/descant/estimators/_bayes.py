@@ -3,7 +3,8 @@
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .._predictor import AbstractLinearPredictor
-from .._unknown import Unknown, reason_against
+from .._reason import reason_against
+from .._unknown import Unknown
 from ..tasks import AbstractTask, GaussianPrior, Moments, Posterior
 from ._ridge import noiseless_risk
 

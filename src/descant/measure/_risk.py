@@ -13,10 +13,11 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
 from .._final import is_ours
-from .._linalg import one_by_one
+from .._lapack import one_by_one
 from .._predictor import AbstractPredictor
+from .._reason import reason_against
 from .._sampling import CHUNK, mean_over_keys
-from .._unknown import Unknown, reason_against
+from .._unknown import Unknown
 from ..estimators import AttendingGramAffine, GramAffine, OracleRidge
 from ..tasks import AbstractTask
 from ._exact import exact_risk

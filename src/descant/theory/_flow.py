@@ -6,11 +6,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
-from scipy.integrate import solve_ivp
 
 from .. import _check
-from ._gd_beta import gd_beta_risk, optimal_gamma, whitened_gamma
-from ._problem import Problem, Whitened
+from ..forms import Whitened, gd_beta_risk, optimal_gamma, whitened_gamma
+from ._problem import Problem
 
 
 class Flow(NamedTuple):
@@ -45,6 +44,8 @@ def gradient_flow(problem: Problem, beta: Float[Array, " d"], gamma: Float[Array
 
     The factor 1/2 is the paper's; it sets the unit of time.
     """
+    from scipy.integrate import solve_ivp  # noqa: PLC0415 - as slow to import as a closed form is quick
+
     times = np.asarray(times, dtype=float)
     _check.finite("times", times)
     if times.ndim != 1 or times.size < 2 or np.any(np.diff(times) <= 0):

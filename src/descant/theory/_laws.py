@@ -3,8 +3,8 @@
 from jaxtyping import Array, Float
 
 from .._unknown import Unknown
+from ..forms import attending_risk, gram_risk
 from ..tasks import AbstractTask
-from ._gram import attending_risk, gram_risk
 from ._gram_moments import GramMoments
 from ._problem import Problem
 
