@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     Arrays = TypeVar("Arrays", Array, np.ndarray)
 else:
     Arrays = TypeVar("Arrays")
-Scalar = float | Float[Any, ""]
+# One number: of NumPy or JAX; and where Python's will do too.
+Number = Float[Any, ""]
+Scalar = float | Number
 
 
 def namespace(*arrays: Any) -> Any:

@@ -3,11 +3,11 @@
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
 from cyclopts import App, CycloptsError
 
-from .. import __version__
 from ._claims import claims, reproduce
 from ._crosscheck import crosscheck
 from ._llm import app as llm
@@ -21,7 +21,7 @@ from ._train import evaluate, train
 app = App(
     name="descant",
     help="Descent by attention: a laboratory for in-context learning by linear attention.",
-    version=__version__,
+    version=lambda: import_module("descant").__version__,
     result_action="return_int_as_exit_code_else_zero",
     suppress_keyboard_interrupt=False,  # said below, in words
 )

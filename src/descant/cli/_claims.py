@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 if TYPE_CHECKING:
-    from ..claims import Claim, Judgement
+    from ..claims import Claim, Judgement, Title
 
 MARKS = {
     "holds": "[green]holds[/green]",
@@ -29,16 +29,16 @@ def claims(*ids: str, json: Annotated[bool, Parameter(negative="")] = False) -> 
     from rich.table import Table
 
     from .._plain import page
-    from ..claims import PAPERS, find
+    from ..claims import PAPERS, find, titles
 
-    found = find(list(ids))
     if json:
+        found = find(list(ids))
         fields = ("id", "paper", "where", "title", "statement", "refuted_by", "method", "budgets", "seconds")
         print(page("claims", [{name: getattr(claim, name) for name in fields} for claim in found.values()]), end="")
         return
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     paper = None
-    for claim in found.values():
+    for claim in titles(list(ids)).values():
         if claim.paper != paper:
             paper = claim.paper
             table.add_row(f"[bold]{PAPERS[paper].short}[/bold]", PAPERS[paper].source)
@@ -110,7 +110,7 @@ def reproduce(
     return 1 if any(judgement.failure for judgement in judgements.values()) else 0
 
 
-def _title(claim: "Claim") -> str:
+def _title(claim: "Claim | Title") -> str:
     """The headline for a terminal, which sets no formulas."""
     return claim.title.replace("$", "").replace(r"^\top", "ᵀ").replace(r"\eta", "η")
 

@@ -1,14 +1,16 @@
 """`descant risk`: the in-context risk of one predictor on one task."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from cyclopts import Parameter
 
 from .._plain import line
+from ._closed import Answer, Question, closed_answer
 from ._task import TaskFlags
 
 if TYPE_CHECKING:
-    from ..measure import Risk
+    from ..measure import Method, Risk
 
 REFERENCES = ("bayes", "ridge", "zero")
 
@@ -51,26 +53,32 @@ def risk(
     json
         Print one JSON object instead of a table.
     """
+    asked, references = Question(name, task, heads, query_masked, method, samples, seed), () if json else REFERENCES
+    answer = closed_answer(asked, references) or _measured_answer(asked, references)
+    if json:
+        print(_as_json(name, answer.found, task, heads, query_masked))
+    else:
+        _print_table(task.in_words(), [(name, answer.found), *answer.beside], answer.unknown)
+
+
+def _measured_answer(asked: Question, references: Sequence[str]) -> Answer:
+    """The answer of whatever laws and predictors there are."""
     import jax
 
     from ..measure import best, risk as measure
     from ..tasks import Unknown
 
-    built = task.build()
-    predictor = best(name, built, heads=heads, query_masked=query_masked)
-    key = jax.random.key(seed)
-    found = measure(predictor, built, method, samples=samples, key=key)
-    if json:
-        print(_as_json(name, found, task, heads, query_masked))
-        return
-    rows, unknown = [(name, found)], []
-    for reference in REFERENCES:
+    built, key = asked.task.build(), jax.random.key(asked.seed)
+    predictor = best(asked.name, built, heads=asked.heads, query_masked=asked.query_masked)
+    found = measure(predictor, built, cast("Method", asked.method), samples=asked.samples, key=key)
+    beside, unknown = [], []
+    for reference in references:
         try:
-            if reference != name:
-                rows.append((reference, measure(best(reference, built), built, samples=samples, key=key)))
+            if reference != asked.name:
+                beside.append((reference, measure(best(reference, built), built, samples=asked.samples, key=key)))
         except Unknown as reason:
             unknown.append(f"{reference}: {reason}")
-    _print_table(task.in_words(), rows, unknown)
+    return Answer(found, beside, unknown)
 
 
 def _as_json(name: str, found: "Risk", task: TaskFlags, heads: int | None, query_masked: bool) -> str:

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from .._arrays import Scalar
+from .._arrays import Number
 from ._problem import AbstractProblem, Whitened
 
 
-def zero_risk(problem: AbstractProblem) -> Scalar:
+def zero_risk(problem: AbstractProblem) -> Number:
     """E `<w, x_query>`^2 = tr Lambda (Psi + mu mu^T)."""
     return problem.signal + problem.size(problem.mean)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from .._arrays import Arrays, Scalar
+from .._arrays import Arrays, Number
 from ._gd_beta import gd_beta_minimum, whitened_gamma
 from ._gram import fourth_moment
 from ._problem import AbstractProblem, Whitened
@@ -62,7 +62,7 @@ def saturated_tensor(white: Whitened) -> np.ndarray:
     return tensor
 
 
-def saturated_gap(problem: AbstractProblem, start: Float[Arrays, " d"] | None = None) -> Scalar:
+def saturated_gap(problem: AbstractProblem, start: Float[Arrays, " d"] | None = None) -> Number:
     """Risk of the best LSA with d + 1 or more heads, less that of the best GD-beta; 0 only if the guess is right.
 
     `start` is w0 of a fixed initial guess `<w0, x_query>` (0 if left out). The gap is |mu - w0|^2 in the Lambda norm
@@ -72,7 +72,7 @@ def saturated_gap(problem: AbstractProblem, start: Float[Arrays, " d"] | None = 
     return problem.size(shift) * imitate_constant(Whitened.of(problem)).distance
 
 
-def saturated_risk(problem: AbstractProblem) -> Scalar:
+def saturated_risk(problem: AbstractProblem) -> Number:
     """Risk of the best LSA with d + 1 or more heads, query masked and guess 0."""
     return gd_beta_minimum(problem) + saturated_gap(problem)
 

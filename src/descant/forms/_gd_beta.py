@@ -2,7 +2,7 @@
 
 from jaxtyping import Float
 
-from .._arrays import Arrays, Scalar, namespace
+from .._arrays import Arrays, Number, Scalar, namespace
 from .._linalg import eigh, from_spectrum, rank_tolerance, safe_reciprocal
 from ._problem import AbstractProblem
 
@@ -13,7 +13,7 @@ def second_moment_about(problem: AbstractProblem, start: Float[Arrays, " d"]) ->
     return problem.cov + shift[:, None] * shift[None, :]
 
 
-def gd_beta_risk(problem: AbstractProblem, beta: Float[Arrays, " d"], gamma: Float[Arrays, "d d"]) -> Scalar:
+def gd_beta_risk(problem: AbstractProblem, beta: Float[Arrays, " d"], gamma: Float[Arrays, "d d"]) -> Number:
     """Risk of beta - Gamma X^T (X beta - y) / n, for any beta and Gamma.
 
     With C = Psi + (beta - mu)(beta - mu)^T and L = Lambda,
@@ -59,7 +59,7 @@ def optimal_gamma(problem: AbstractProblem, start: Float[Arrays, " d"]) -> Float
     return inverse_root @ white @ inverse_root
 
 
-def one_step_risk(problem: AbstractProblem, start: Float[Arrays, " d"]) -> Scalar:
+def one_step_risk(problem: AbstractProblem, start: Float[Arrays, " d"]) -> Number:
     """The least risk of one preconditioned step from `start`.
 
     It is sum_i phi_i (phi_i + s) / ((n+1) phi_i + s) with s = sum_i phi_i + sigma^2, where phi_i are the eigenvalues of
@@ -73,12 +73,12 @@ def one_step_risk(problem: AbstractProblem, start: Float[Arrays, " d"]) -> Scala
     return (phi * (phi + s) * safe_reciprocal(bottom, bottom > 0)).sum()
 
 
-def gd_beta_minimum(problem: AbstractProblem) -> Scalar:
+def gd_beta_minimum(problem: AbstractProblem) -> Number:
     """The least risk of GD-beta: no predictor that is affine in the context's Gram matrix does better."""
     return one_step_risk(problem, problem.mean)
 
 
-def optimal_step(problem: AbstractProblem, start: Float[Arrays, " d"]) -> Scalar:
+def optimal_step(problem: AbstractProblem, start: Float[Arrays, " d"]) -> Number:
     """The scalar step size of least risk for one step from `start`."""
     inputs, n = problem.inputs, problem.n
     c = second_moment_about(problem, start)
@@ -88,6 +88,6 @@ def optimal_step(problem: AbstractProblem, start: Float[Arrays, " d"]) -> Scalar
     return (inputs @ inputs @ c).trace() * safe_reciprocal(bottom, bottom > 0)
 
 
-def gd_risk(problem: AbstractProblem, start: Float[Arrays, " d"], step: Scalar) -> Scalar:
+def gd_risk(problem: AbstractProblem, start: Float[Arrays, " d"], step: Scalar) -> Number:
     """Risk of one step of plain gradient descent from `start`."""
     return gd_beta_risk(problem, start, step * namespace(problem.inputs).eye(problem.d))

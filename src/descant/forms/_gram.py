@@ -8,7 +8,7 @@ is removed first, by writing labels as y - `<mu, x>` (the shift lemma). Derivati
 
 from jaxtyping import Float
 
-from .._arrays import Arrays, Scalar, namespace
+from .._arrays import Arrays, Number, Scalar, namespace
 from ._problem import AbstractProblem
 
 
@@ -86,7 +86,7 @@ def _centred(
     return root @ offset, to_tokens.T @ white @ to_tokens, mean, root @ problem.cov @ root
 
 
-def gram_risk(problem: AbstractProblem, offset: Float[Arrays, " d"], tensor: Float[Arrays, "d e e"]) -> Scalar:
+def gram_risk(problem: AbstractProblem, offset: Float[Arrays, " d"], tensor: Float[Arrays, "d e e"]) -> Number:
     """Exact risk of the predictor with weights offset_l + `<tensor_l, G/n>`, its query masked.
 
     Every one-layer linear attention is of this form (`estimators.GramAffine`), with any number of heads and any guess.
@@ -98,7 +98,7 @@ def gram_risk(problem: AbstractProblem, offset: Float[Arrays, " d"], tensor: Flo
     return (t * moment).sum() - 2 * (t * target).sum() + cov.trace() + missing @ missing
 
 
-def attending_risk(problem: AbstractProblem, offset: Float[Arrays, " d"], tensor: Float[Arrays, "d e e"]) -> Scalar:
+def attending_risk(problem: AbstractProblem, offset: Float[Arrays, " d"], tensor: Float[Arrays, "d e e"]) -> Number:
     """Exact risk of the same layer when the query token (x_query, 0) is among the keys and values.
 
     The query then adds a cubic form K(x, x, x) in itself, K the symmetric part of tensor_xx / n. With k_l = sum_i K_iil

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # its parts are loaded when they are used: all together they take longer than a closed form
 from threadpoolctl import threadpool_limits
 
 from .. import _check
@@ -86,10 +87,8 @@ class _Descent:
 
     def minimise(self) -> tuple[float, np.ndarray]:
         """Quasi-Newton from the frame; the value and the frame it ends in."""
-        from scipy.optimize import minimize  # noqa: PLC0415 - as slow to import as a closed form is quick
-
         start = np.zeros(self.rest.shape[1] * self.frame.shape[1])
-        found = minimize(
+        found = scipy.optimize.minimize(
             lambda z: self.at(z)[:2], start, jac=True, method="BFGS", options={"gtol": 1e-6, "maxiter": 300}
         )
         return float(found.fun), self.at(found.x)[2]

@@ -54,6 +54,12 @@ class PlainProblem(AbstractProblem):
     noise4: np.float64
 
 
+def conditioned_covariance(d: int, condition: float) -> Float[np.ndarray, "d d"]:
+    """A diagonal covariance with log-spaced eigenvalues in the ratio 1 to 1/condition, scaled to trace d."""
+    eigenvalues = np.logspace(0.0, -np.log10(condition), d)
+    return np.diag(eigenvalues * (d / eigenvalues.sum()))
+
+
 def whitening(inputs: Float[np.ndarray, "d d"]) -> tuple[Float[np.ndarray, "k d"], Float[np.ndarray, "d k"]]:
     """The maps of inputs to whitened ones (z = forth x) and of weight vectors back (w = back w_z = forth^T w_z).
 

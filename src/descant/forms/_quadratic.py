@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from functools import cached_property
 
 import numpy as np
+import scipy
 from jaxtyping import Float
 
 from ._gap import saturated_tensor
@@ -98,7 +99,7 @@ class AbstractForm(ABC):
 
     def _solve_coupled(self, flat, inverse, right, start) -> np.ndarray:
         """Conjugate gradients; the masked problem's inverse is the preconditioner, so a dozen steps do."""
-        from scipy.sparse.linalg import LinearOperator, cg  # noqa: PLC0415 - as slow to import as a closed form is quick
+        operator = scipy.sparse.linalg.LinearOperator
 
         def apply(c: np.ndarray) -> np.ndarray:
             t = (c.reshape(right.shape) @ flat).reshape(self.target.shape)
@@ -108,13 +109,13 @@ class AbstractForm(ABC):
             return (c.reshape(right.shape) @ inverse).ravel()
 
         size = (right.size, right.size)
-        solution, failed = cg(
-            LinearOperator(size, apply, dtype=float),  # pyright: ignore[reportCallIssue]
+        solution, failed = scipy.sparse.linalg.cg(
+            operator(size, apply, dtype=float),
             right.ravel(),
             x0=start.ravel(),
             rtol=1e-14,
             maxiter=500,
-            M=LinearOperator(size, precondition, dtype=float),  # pyright: ignore[reportCallIssue]
+            M=operator(size, precondition, dtype=float),
         )
         # rtol asks for the last digit; not quite reaching it is fine, stalling far from it is not.
         if failed and np.linalg.norm(apply(solution) - right.ravel()) > 1e-9 * np.linalg.norm(right):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy
 from jaxtyping import Array, Float
 
 from .. import _check
@@ -44,8 +45,6 @@ def gradient_flow(problem: Problem, beta: Float[Array, " d"], gamma: Float[Array
 
     The factor 1/2 is the paper's; it sets the unit of time.
     """
-    from scipy.integrate import solve_ivp  # noqa: PLC0415 - as slow to import as a closed form is quick
-
     times = np.asarray(times, dtype=float)
     _check.finite("times", times)
     if times.ndim != 1 or times.size < 2 or np.any(np.diff(times) <= 0):
@@ -59,7 +58,7 @@ def gradient_flow(problem: Problem, beta: Float[Array, " d"], gamma: Float[Array
 
     start = np.concatenate([np.asarray(beta, dtype=float), np.asarray(gamma, dtype=float).ravel()])
     # LSODA turns to a stiff method by itself: ill-conditioned inputs have rates that differ by kappa^2.
-    solved = solve_ivp(
+    solved = scipy.integrate.solve_ivp(
         lambda _, flat: np.asarray(velocity(flat)),
         (times[0], times[-1]),
         start,

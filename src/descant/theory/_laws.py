@@ -1,7 +1,8 @@
 """What the exact risk of one layer depends on: the laws of a task, as far as its closed form needs them."""
 
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
+from .._arrays import Arrays, Number
 from .._unknown import Unknown
 from ..forms import attending_risk, gram_risk
 from ..tasks import AbstractTask
@@ -30,11 +31,11 @@ def known_laws(task: AbstractTask, *, query_masked: bool = True) -> Problem | Gr
 
 def affine_risk(
     laws: Problem | GramMoments,
-    offset: Float[Array, " d"],
-    tensor: Float[Array, "d e e"],
+    offset: Float[Arrays, " d"],
+    tensor: Float[Arrays, "d e e"],
     *,
     query_masked: bool = True,
-) -> Float[Array, ""]:
+) -> Number:
     """The risk of the layer with weights offset_l + `<tensor_l, G/n>`, differentiable in both."""
     if isinstance(laws, Problem):
         return (gram_risk if query_masked else attending_risk)(laws, offset, tensor)

@@ -7,6 +7,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from ... import _check
 from ..._linalg import psd_root
 from ..._random import normals
+from ...forms import conditioned_covariance
 from .._law import AbstractInputs, VectorMoments, elliptical_fourth, symmetric_moments
 
 
@@ -25,7 +26,7 @@ class GaussianInputs(AbstractInputs):
     def isotropic(cls, d: int) -> "GaussianInputs":
         """Standard normal inputs."""
         _check.size("d", d)
-        return cls(jnp.eye(d))
+        return cls(np.eye(d))
 
     @classmethod
     def conditioned(cls, d: int, condition: float) -> "GaussianInputs":
@@ -34,8 +35,7 @@ class GaussianInputs(AbstractInputs):
         _check.finite("input condition", condition)
         if condition < 1:
             raise ValueError(f"input condition is {condition}; expected a condition number of at least 1.")
-        eigenvalues = jnp.logspace(0.0, -jnp.log10(jnp.asarray(condition, dtype=float)), d)
-        return cls(jnp.diag(eigenvalues * (d / eigenvalues.sum())))
+        return cls(conditioned_covariance(d, condition))
 
     def check(self, d: int) -> None:
         """The covariance must be d x d."""

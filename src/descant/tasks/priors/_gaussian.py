@@ -39,7 +39,7 @@ class GaussianPrior(AbstractPrior):
         _check.size("d", d)
         _check.finite("prior mean", mean)
         _check.not_negative("prior scale", scale)
-        return cls(jnp.full(d, mean, dtype=float), scale**2 * jnp.eye(d))
+        return cls(mean + np.zeros(d), scale**2 * np.eye(d))
 
     @classmethod
     def matching(cls, law: AbstractVectorLaw, d: int) -> "GaussianPrior":
