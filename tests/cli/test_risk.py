@@ -178,7 +178,8 @@ def test_help_does_not_import_jax():
 def test_closed_forms_are_answered_without_jax():
     code = (
         "import sys\nfrom descant.cli import main\n"
-        f"noisy = 'risk bayes --d 2 --n 3 --noise 1'.split()\nfor words in (['risk', 'lsa', *{FIVE}], noisy, ['claims']):\n"
+        "noisy = 'risk bayes --d 2 --n 3 --noise 1'.split()\n"
+        f"for words in (['risk', 'lsa', *{FIVE}], noisy, ['claims']):\n"
         "    try: main(words)\n    except SystemExit as stop: assert not stop.code, stop.code\n"
         "heavy = ('jax', 'equinox', 'scipy.optimize', 'scipy.special', 'matplotlib', 'duckdb', 'pyarrow', 'torch')\n"
         "assert not (loaded := [name for name in heavy if name in sys.modules]), loaded"
