@@ -9,10 +9,12 @@ from . import (
     moment_risk,
     one_layer,
     papers_recipe,
+    question,
     time_to_loss,
 )
 
 for benchmark in (
+    question,
     context_length,
     moment_risk,
     best_heads,

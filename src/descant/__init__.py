@@ -4,10 +4,10 @@ Names are loaded when they are first used: `import descant` alone doesn't import
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    __version__: str
     from . import (
         attention as attention,
         estimators as estimators,
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
         Unknown as Unknown,
     )
 
-__version__ = version("descant")
-
 _ROOMS = ("attention", "estimators", "llm", "measure", "programs", "runs", "tasks", "theory", "training")
 _HOME = {
     **dict.fromkeys(("AbstractLinearPredictor", "AbstractPredictor"), "_predictor"),
@@ -74,6 +72,8 @@ def __getattr__(name: str):
         return import_module(f"{__name__}.{name}")
     if name in _HOME:
         return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    if name == "__version__":
+        return import_module("importlib.metadata").version(__name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 import numpy as np
-from jax.core import Tracer
+
+from ._arrays import traced
 
 # A covariance given as text or computed in float64 is off by rounding; a negative eigenvalue below this fraction of the
 # largest one is rounding, above it the matrix is not positive semi-definite.
@@ -14,9 +15,7 @@ LARGEST = 1e70
 
 def concrete(value) -> np.ndarray | None:
     """The value as a NumPy array, or None inside a JAX transformation, where values can't be looked at."""
-    if isinstance(value, Tracer):
-        return None
-    return np.asarray(value)
+    return None if traced(value) else np.asarray(value)
 
 
 def size(name: str, value, least: int = 1, most: int | None = None) -> None:

@@ -1,8 +1,10 @@
 """What a predictor is: the one interface that estimators and attention layers share."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 from jaxtyping import Array, Float
 
 from ._final import AbstractOpen
@@ -20,8 +22,8 @@ class Merged(NamedTuple):
     is False), G also holds the query's own token (x_query, 0).
     """
 
-    offset: Float[Array, " d"]
-    tensor: Float[Array, "d e e"]
+    offset: Float[Array | np.ndarray, " d"]
+    tensor: Float[Array | np.ndarray, "d e e"]
     query_masked: bool = True
 
 
@@ -36,6 +38,7 @@ class AbstractPredictor(AbstractOpen):
     | `linear`, `weights` | measuring and training in moment space, at a cost that doesn't grow with n | not linear |
     | `gram_affine` | exact risks, training on the whole risk at once | no merged form |
     | `exact_risk` | an exact risk that has nothing to do with a merged form | no closed form |
+    | `sampled_risk` | an estimate of its own, asked for before contexts are drawn | contexts are drawn |
     | `scaled` | use at another context length than it was trained at, see `attention.rescaled` | no plain sums |
     """
 
@@ -59,6 +62,13 @@ class AbstractPredictor(AbstractOpen):
     def exact_risk(self, task: "AbstractTask") -> float:
         """The risk on a task in closed form; asked only of predictors without a merged form."""
         raise Unknown(f"{type(self).__name__} has no closed form")
+
+    def sampled_risk(self, task: "AbstractTask", *, samples: int, entropy: Sequence[int]) -> tuple[float, float]:
+        """The risk and its standard error by draws of its own; only the oracle of a task, whom none is below, has one.
+
+        **Arguments:** `samples` contexts are drawn, with `entropy` for a seed.
+        """
+        raise Unknown(f"{type(self).__name__} has no draws of its own")
 
     def scaled(self, factor: float) -> "AbstractPredictor":
         """One that sees every sum over the context `factor` times as large."""

@@ -1,11 +1,5 @@
 """The word for "this can't be known here": what a task, a law or a predictor says instead of a wrong number."""
 
-from collections.abc import Callable
-from typing import Any
-
-import equinox as eqx
-import jax
-
 
 class Unknown(ValueError):
     """A quantity was asked for that its owner can't give; the sentence says what is missing.
@@ -13,28 +7,3 @@ class Unknown(ValueError):
     Tasks, laws and predictors raise it from the methods that ask what they know. Whoever asked goes on to another way
     (Monte Carlo on tokens always works), or hands the sentence to the user.
     """
-
-
-_ANSWERED: dict[Any, str] = {}
-
-
-def reason_against(question: Callable[[Any, Any], Any], subject: Any) -> str:
-    """Why `question(subject, key)` is `Unknown`; empty if it is not. Traced, not computed, and once per structure.
-
-    Whoever samples traces the subject too, so that nothing that is known can depend on the numbers in its arrays.
-    """
-    leaves, structure = jax.tree.flatten(subject)
-    asked = (question, structure, *((leaf.shape, leaf.dtype) for leaf in leaves if eqx.is_array(leaf)))
-    try:
-        if asked in _ANSWERED:
-            return _ANSWERED[asked]
-    except TypeError:
-        asked = None  # a static field of somebody's own that can't be hashed: asked every time
-    try:
-        eqx.filter_eval_shape(question, subject, jax.random.key(0))
-        reason = ""
-    except Unknown as unknown:
-        reason = str(unknown)
-    if asked is not None:
-        _ANSWERED[asked] = reason
-    return reason

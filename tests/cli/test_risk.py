@@ -7,6 +7,9 @@ import sys
 
 import pytest
 
+from descant.cli._closed import Question, closed_answer
+from descant.cli._risk import REFERENCES, _measured_answer
+from descant.cli._task import TaskFlags
 from tests.support.commands import fresh, run
 
 
@@ -170,6 +173,52 @@ def test_help_does_not_import_jax():
     assert "risk" in fresh(code.format("'--help'"))
     assert "--input-condition" in fresh(code.format("'risk', '--help'"))
     assert fresh(code.format("'--version'")).strip()
+
+
+def test_closed_forms_are_answered_without_jax():
+    code = (
+        "import sys\nfrom descant.cli import main\n"
+        "noisy = 'risk bayes --d 2 --n 3 --noise 1'.split()\n"
+        f"for words in (['risk', 'lsa', *{FIVE}], noisy, ['claims']):\n"
+        "    try: main(words)\n    except SystemExit as stop: assert not stop.code, stop.code\n"
+        "heavy = ('jax', 'equinox', 'scipy.optimize', 'scipy.special', 'matplotlib', 'duckdb', 'pyarrow', 'torch')\n"
+        "assert not (loaded := [name for name in heavy if name in sys.modules]), loaded"
+    )
+    out = fresh(code)
+    assert "4.55658" in out and "gd-beta-optimum" in out
+
+
+@pytest.mark.parametrize("name", ["lsa", "gd", "ltb", "bayes", "ridge", "zero"])
+def test_closed_answers_are_the_measured_ones(name):
+    for noise in ("0", "0.5"):
+        flags = TaskFlags(d=3, n=4, prior_mean=1.0, prior_scale=2.0, input_condition=3.0, noise=noise)
+        asked = Question(name, flags, None, True, "auto", 64, 7)
+        closed, measured = closed_answer(asked, REFERENCES), _measured_answer(asked, REFERENCES)
+        assert closed is not None
+        assert [name for name, _ in closed.beside] == [name for name, _ in measured.beside]
+        pairs = [(closed.found, measured.found)]
+        pairs += [(ours, theirs) for (_, ours), (_, theirs) in zip(closed.beside, measured.beside, strict=True)]
+        for ours, theirs in pairs:
+            assert ours.method == theirs.method
+            for field in ("value", "standard_error", "adjusted", "adjusted_error"):
+                assert getattr(ours, field) == pytest.approx(getattr(theirs, field), rel=1e-11, abs=1e-13), field
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"name": "tuned-ridge"}, {"name": "nobody"}, {"heads": 0}, {"heads": 2}, {"method": "moments"}, {"samples": 1},
+        {"seed": -1}, {"name": "gd", "query_masked": False}, {"name": "bayes", "method": "exact"},
+        {"task": TaskFlags(d=3, n=4, prior="laplace")}, {"task": TaskFlags(d=3, n=4, noise="1,3")},
+        {"task": TaskFlags(d=3, n=4, prior_mean=float("nan"))}, {"task": TaskFlags(d=0, n=4)},
+        {"task": TaskFlags(d=3, n=4, prior_scale=1e200)}, {"task": TaskFlags(d=10**6, n=4)},
+        {"task": TaskFlags(d=3, n=4, task="mine:Task")}, {"task": TaskFlags(d=3, n=4, input_condition=0.5)},
+    ],
+)  # fmt: skip
+def test_what_closed_forms_do_not_know_is_left_to_the_others(changed):
+    asked = Question("lsa", TaskFlags(d=3, n=4, noise="0.5"), None, True, "auto", 64, 0)
+    assert closed_answer(asked, ()) is not None
+    assert closed_answer(asked._replace(**changed), REFERENCES) is None
 
 
 def test_the_installed_command_runs():

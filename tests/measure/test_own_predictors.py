@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from descant import AbstractLinearPredictor, AbstractPredictor, LinearRegression, risk
-from descant._linalg import calls_lapack, eigh
+from descant._lapack import calls_lapack
+from descant._linalg import eigh
 from descant._predictor import Merged
 from descant.estimators import Zero
 from descant.tasks import AbstractLabelNoise, LabelMoments, StudentTPrior

@@ -5,7 +5,9 @@ A claim is a function under `elsa/`, `initial_guess/`, `ltb/`, `linear_transform
 returns `Evidence`.
 """
 
-from .. import _precision as _precision
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from .._checks import (
     Check as Check,
     at_least as at_least,
@@ -22,15 +24,31 @@ from ..figures import (
     Panel as Panel,
     Series as Series,
 )
-from ._claim import Claim as Claim, all_claims as all_claims, claim as claim, find as find
+from ._claim import Claim as Claim, Title as Title, all_claims as all_claims, claim as claim, find as find
 from ._evidence import Evidence as Evidence, Table as Table
-from ._judgement import (
-    Judgement as Judgement,
-    judge as judge,
-    judgement_path as judgement_path,
-    kept as kept,
-    load as load,
-)
-from ._lab import BUDGETS as BUDGETS, Lab as Lab
 from ._paper import PAPERS as PAPERS, Paper as Paper
-from ._reproduce import Event as Event, judge_all as judge_all
+from ._titles import titles as titles
+
+if TYPE_CHECKING:
+    from ._judgement import (
+        Judgement as Judgement,
+        judge as judge,
+        judgement_path as judgement_path,
+        kept as kept,
+        load as load,
+    )
+    from ._lab import BUDGETS as BUDGETS, Lab as Lab
+    from ._reproduce import Event as Event, judge_all as judge_all
+
+# Judging takes JAX and the store of runs, the words of the claims don't: what judges is loaded when it is first used.
+_HOME = {
+    **dict.fromkeys(("Judgement", "judge", "judgement_path", "kept", "load"), "_judgement"),
+    **dict.fromkeys(("BUDGETS", "Lab"), "_lab"),
+    **dict.fromkeys(("Event", "judge_all"), "_reproduce"),
+}
+
+
+def __getattr__(name: str):
+    if name in _HOME:
+        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,7 +6,7 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import cleandoc
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from .._names import file_name
 from .._registry import look_here
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 # The packages beside this file in which every module is looked through for claims.
-_HOMES = ("elsa", "initial_guess", "ltb", "linear_transformer", "ours")
+HOMES = ("elsa", "initial_guess", "ltb", "linear_transformer", "ours")
 # Modules or packages with claims of one's own, separated by commas.
 MORE_CLAIMS = "DESCANT_CLAIMS"
 
@@ -62,6 +62,15 @@ class Claim:
     experiment: "Callable[[Lab], Evidence]"
 
 
+class Title(NamedTuple):
+    """What is known of a claim without its experiment: its id, the id of its paper, and its headline."""
+
+    id: str
+    paper: str
+    title: str
+
+
+Named = TypeVar("Named", Claim, Title)
 _FOUND: dict[str, Claim] = {}
 
 
@@ -105,11 +114,16 @@ def claim(
     return register
 
 
+def own_homes() -> list[str]:
+    """Modules and packages with claims of one's own."""
+    return [name.strip() for name in os.environ.get(MORE_CLAIMS, "").split(",") if name.strip()]
+
+
 def all_claims() -> dict[str, Claim]:
     """Every claim by id, paper by paper; those of the modules in the variable `DESCANT_CLAIMS` too."""
     look_here()
-    more = [name.strip() for name in os.environ.get(MORE_CLAIMS, "").split(",") if name.strip()]
-    for home in (*(f"{__package__}.{home}" for home in _HOMES), *more):
+    more = own_homes()
+    for home in (*(f"{__package__}.{home}" for home in HOMES), *more):
         try:
             package = importlib.import_module(home)
         except ModuleNotFoundError as error:
@@ -120,13 +134,22 @@ def all_claims() -> dict[str, Claim]:
             raise
         for module in sorted(info.name for info in pkgutil.iter_modules(getattr(package, "__path__", []))):
             importlib.import_module(f"{home}.{module}")
+    return by_paper(_FOUND)
+
+
+def by_paper(claims: dict[str, Named]) -> dict[str, Named]:
+    """In the order of the papers."""
     order = list(PAPERS)
-    return dict(sorted(_FOUND.items(), key=lambda item: order.index(item[1].paper)))
+    return dict(sorted(claims.items(), key=lambda item: order.index(item[1].paper)))
 
 
 def find(ids: list[str] | None = None) -> dict[str, Claim]:
     """The claims asked for: by id, or all of a paper by its name; all of them if nothing is named."""
-    claims = all_claims()
+    return chosen(all_claims(), ids)
+
+
+def chosen(claims: dict[str, Named], ids: list[str] | None) -> dict[str, Named]:
+    """Those of some claims, whole or by their titles, that are asked for."""
     if not ids:
         return claims
     unknown = [id for id in ids if id not in claims and id not in PAPERS]

@@ -3,12 +3,12 @@
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
 from cyclopts import App, Parameter
 
-from .. import __version__
 from ._claims import claims, reproduce
 from ._crosscheck import crosscheck
 from ._ending import status_of
@@ -25,7 +25,7 @@ from ._values import check_values
 app = App(
     name="descant",
     help="Descent by attention: a laboratory for in-context learning by linear attention.",
-    version=__version__,
+    version=lambda: import_module("descant").__version__,
     result_action="return_int_as_exit_code_else_zero",
     suppress_keyboard_interrupt=False,  # said at the end, in words
     config=check_values,

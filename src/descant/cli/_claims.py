@@ -7,7 +7,7 @@ from ._flags import Force, Json
 from ._printing import print_json
 
 if TYPE_CHECKING:
-    from ..claims import Claim, Judgement
+    from ..claims import Claim, Judgement, Title
 
 MARKS = {
     "holds": "[green]holds[/green]",
@@ -27,16 +27,16 @@ def claims(*ids: str, json: Json = False) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from ..claims import PAPERS, find
+    from ..claims import PAPERS, find, titles
 
-    found = find(list(ids))
     if json:
+        found = find(list(ids))
         fields = ("id", "paper", "where", "title", "statement", "refuted_by", "method", "budgets", "seconds")
         print_json("claims", {"claims": [{name: getattr(claim, name) for name in fields} for claim in found.values()]})
         return
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     paper = None
-    for claim in found.values():
+    for claim in titles(list(ids)).values():
         if claim.paper != paper:
             paper = claim.paper
             table.add_row(f"[bold]{PAPERS[paper].short}[/bold]", PAPERS[paper].source)
@@ -124,7 +124,7 @@ def _as_json(claim: "Claim", judgement: "Judgement") -> dict[str, Any]:
     return {**shown, "seconds": round(judgement.seconds, 1)}
 
 
-def _title(claim: "Claim") -> str:
+def _title(claim: "Claim | Title") -> str:
     """The headline for a terminal, which sets no formulas."""
     return claim.title.replace("$", "").replace(r"^\top", "ᵀ").replace(r"\eta", "η")
 

@@ -1,13 +1,18 @@
 """`descant risk`: the in-context risk of one predictor on one task."""
 
 import math
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from cyclopts import Parameter
 
+from ._closed import Answer, Question, closed_answer
 from ._flags import Json
 from ._printing import add_risk, print_json, risk_fields, risk_table
 from ._task import TaskFlags
+
+if TYPE_CHECKING:
+    from ..measure import Method
 
 REFERENCES = ("bayes", "ridge", "zero")
 
@@ -48,38 +53,51 @@ def risk(
     seed
         Seed of the draws.
     """
+    asked, references = Question(name, task, heads, query_masked, method, samples, seed), () if json else REFERENCES
+    answer = closed_answer(asked, references) or _measured_answer(asked, references)
+    if json:
+        options: dict[str, Any] = {"query_masked": query_masked}
+        if name == "multi-head-lsa":
+            options["heads"] = task.d + 1 if heads is None else heads
+        body = {"name": name, **risk_fields(answer.found), **options, "task": task.as_json()}
+        print_json("risk", body, seed=seed, samples=samples)
+    else:
+        _print_table(task.in_words(), name, answer)
+
+
+def _measured_answer(asked: Question, references: Sequence[str]) -> Answer:
+    """The answer of whatever laws and predictors there are."""
     import jax
 
     from ..measure import best, risk as measure
     from ..tasks import Unknown
 
-    built = task.build()
-    predictor = best(name, built, heads=heads, query_masked=query_masked)
-    key = jax.random.key(seed)
-    found = measure(predictor, built, method, samples=samples, key=key)
+    built, key = asked.task.build(), jax.random.key(asked.seed)
+    predictor = best(asked.name, built, heads=asked.heads, query_masked=asked.query_masked)
+    found = measure(predictor, built, cast("Method", asked.method), samples=asked.samples, key=key)
     if not math.isfinite(found.value) and found.method != "exact":
-        raise OverflowError(f"the risk of {name} is {found.value}: {found.note}; expected a task of smaller numbers.")
-    if json:
-        options: dict[str, Any] = {"query_masked": query_masked}
-        if name == "multi-head-lsa":
-            options["heads"] = task.d + 1 if heads is None else heads
-        body = {"name": name, **risk_fields(found), **options, "task": task.as_json()}
-        print_json("risk", body, seed=seed, samples=samples)
-        return
-    from rich.console import Console
-
-    table = risk_table(task.in_words(), "predictor")
-    add_risk(table, name, risk_fields(found), style="bold", end_section=True)
-    unknown = []
-    for reference in REFERENCES:
+        raise OverflowError(
+            f"the risk of {asked.name} is {found.value}: {found.note}; expected a task of smaller numbers."
+        )
+    beside, unknown = [], []
+    for reference in references:
         try:
-            if reference != name:
-                beside = measure(best(reference, built), built, samples=samples, key=key)
-                add_risk(table, reference, risk_fields(beside), style="dim")
+            if reference != asked.name:
+                beside.append((reference, measure(best(reference, built), built, samples=asked.samples, key=key)))
         except Unknown as reason:
             unknown.append(f"not known of {reference}: {reason}")
+    return Answer(found, beside, unknown)
+
+
+def _print_table(title: str, name: str, answer: Answer) -> None:
+    from rich.console import Console
+
+    table = risk_table(title, "predictor")
+    add_risk(table, name, risk_fields(answer.found), style="bold", end_section=True)
+    for reference, beside in answer.beside:
+        add_risk(table, reference, risk_fields(beside), style="dim")
     Console().print(table)
-    if found.note:
-        print(f"not exact: {found.note}")
-    for sentence in unknown:
+    if answer.found.note:
+        print(f"not exact: {answer.found.note}")
+    for sentence in answer.unknown:
         print(sentence)

@@ -8,7 +8,13 @@ from cyclopts import Parameter
 from ._flags import AS_LOCATION, AS_SPECTRUM, COVARIANCE, TASK
 
 if TYPE_CHECKING:
+    from ..forms import PlainProblem
     from ..tasks import AbstractTask
+
+# Closed forms hold d matrices of d x d numbers a few times over: up to here they are small.
+PLAIN_D = 128
+# And fourth powers of numbers below this, and sums of them, are numbers.
+PLAIN_SIZE = 1e60
 
 
 # More numbers than these are not all shown.
@@ -60,6 +66,35 @@ class TaskFlags:
             parse_noise(self.noise),
             parse_labels(self.label_noise),
         )
+
+    def plain_problem(self) -> "PlainProblem | None":
+        """What closed forms need of the task, in NumPy and without JAX; None of other than plain Gaussian laws.
+
+        It is None too where something is wrong with the numbers: `build` has the sentences for that.
+        """
+        laws = (self.prior, self.inputs, self.label_noise, self.task, self.input_spectrum)
+        if laws != ("gaussian",) * 3 + (None,) * 2 or not 1 <= self.d <= PLAIN_D or self.n < 1:
+            return None
+        mean = self.prior_mean if isinstance(self.prior_mean, tuple) else (self.prior_mean,) * self.d
+        try:
+            sigma = float(self.noise)
+        except ValueError:
+            return None
+        sound = (
+            all(abs(number) < PLAIN_SIZE for number in (*mean, self.prior_scale, self.input_condition, sigma))
+            and len(mean) == self.d
+            and self.prior_scale >= 0
+            and self.input_condition >= 1
+            and sigma >= 0
+        )
+        if not sound:
+            return None
+        import numpy as np
+
+        from ..forms import PlainProblem, conditioned_covariance
+
+        cov, inputs = self.prior_scale**2 * np.eye(self.d), conditioned_covariance(self.d, self.input_condition)
+        return PlainProblem(np.array(mean), cov, inputs, self.n, np.float64(sigma**2), np.float64(sigma**4))
 
     def in_words(self) -> str:
         """One line for the head of a table."""

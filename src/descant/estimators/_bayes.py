@@ -1,11 +1,14 @@
 """The optimum."""
 
+from collections.abc import Sequence
+
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .._predictor import AbstractLinearPredictor
-from .._unknown import Unknown, reason_against
+from .._reason import reason_against
+from .._unknown import Unknown
 from ..tasks import AbstractTask, GaussianPrior, Moments, Posterior
-from ._ridge import noiseless_risk
+from ._ridge import noiseless_risk, posterior_risk
 
 
 class Bayes(AbstractLinearPredictor):
@@ -41,8 +44,20 @@ class Bayes(AbstractLinearPredictor):
     def exact_risk(self, task: AbstractTask) -> float:
         """Known without noise, if the task is the one that it believes in."""
         believed = self.task.regression()
-        prior = GaussianPrior(*believed.prior.gaussian(believed.d))
-        return noiseless_risk(prior, task, is_posterior_mean=float(believed.noise.moment(2)) == 0)
+        return noiseless_risk(self._prior(), task, is_posterior_mean=float(believed.noise.moment(2)) == 0)
+
+    def sampled_risk(self, task: AbstractTask, *, samples: int, entropy: Sequence[int]) -> tuple[float, float]:
+        """By posterior covariances, if it believes in the task and all prompts have the same noise level."""
+        believed, true = self.task.regression().noise, task.regression().noise
+        # Two moments tell a level that is the same in all prompts: its square has no variance.
+        if any(float(believed.moment(power)) != float(true.moment(power)) for power in (2, 4)):
+            raise Unknown("the posterior mean of another law of noise levels is no posterior mean here")
+        return posterior_risk(self._prior(), task, samples=samples, entropy=entropy)
+
+    def _prior(self) -> GaussianPrior:
+        """What it believes of tasks, if that is a Gaussian."""
+        believed = self.task.regression()
+        return GaussianPrior(*believed.prior.gaussian(believed.d))
 
 
 def _posterior(task: AbstractTask, key: PRNGKeyArray) -> Posterior:

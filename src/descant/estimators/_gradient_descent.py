@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from operator import matmul
-from typing import Any, TypeVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -10,12 +10,10 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .. import _check
+from .._arrays import Arrays, namespace, settled
 from .._predictor import AbstractLinearPredictor, Merged
 from .._unknown import Unknown
 from ..tasks import Moments
-
-# Of matrices and vectors, or of their coordinates in an eigenbasis; in NumPy or JAX.
-Arrays = TypeVar("Arrays", Array, np.ndarray)
 
 
 def negative_gradient(moments: Moments, w: Float[Array, " d"]) -> Float[Array, " d"]:
@@ -68,7 +66,7 @@ class GD(AbstractLinearPredictor):
         _check.inputs(self.start.shape[0], d)
         if self.steps.shape != (1,):
             raise Unknown(f"{self.steps.shape[0]} steps of gradient descent are not affine in the Gram matrix")
-        return _merged_step(self.start, self.steps[0] * jnp.eye(d))
+        return _merged_step(settled(self.start), settled(self.steps)[0] * np.eye(d))
 
 
 class PreconditionedGD(AbstractLinearPredictor):
@@ -94,7 +92,7 @@ class PreconditionedGD(AbstractLinearPredictor):
         """A step from zero."""
         del n
         _check.inputs(self.gamma.shape[0], d)
-        return _merged_step(jnp.zeros(d), self.gamma)
+        return _merged_step(np.zeros(d), settled(self.gamma))
 
 
 class GDBeta(AbstractLinearPredictor):
@@ -132,7 +130,7 @@ class GDBeta(AbstractLinearPredictor):
         """A step from beta."""
         del n
         _check.inputs(self.beta.shape[0], d)
-        return _merged_step(self.beta, self.gamma)
+        return _merged_step(settled(self.beta), settled(self.gamma))
 
 
 def gd_plus_plus_layer(
@@ -223,10 +221,11 @@ class GDPlusPlus(AbstractLinearPredictor):
         return jax.lax.scan(layer, start, (self.steps, self.contractions))[0][0]
 
 
-def _merged_step(start: Float[Array, " d"], gamma: Float[Array, "d d"]) -> Merged:
+def _merged_step(start: Float[Arrays, " d"], gamma: Float[Arrays, "d d"]) -> Merged:
     """start + Gamma (X^T y - X^T X start) / n: the label's row of G, and its inputs' block seen from the start."""
-    reads = jnp.append(-start, jnp.ones(1))
-    tensor = jnp.pad(gamma, ((0, 0), (0, 1)))[:, :, None] * reads[None, None, :]
+    xp = namespace(start, gamma)
+    reads = xp.append(-start, xp.ones(1))
+    tensor = xp.pad(gamma, ((0, 0), (0, 1)))[:, :, None] * reads[None, None, :]
     return Merged(start, tensor)
 
 

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .. import _check
+from .._arrays import settled
 from .._predictor import AbstractLinearPredictor, AbstractPredictor, Merged
 from ..tasks import Moments, Prompt
 
@@ -47,7 +48,7 @@ class GramAffine(AbstractLinearPredictor):
         """Its own fields."""
         del n
         _check.inputs(self.offset.shape[0], d)
-        return Merged(self.offset, self.tensor)
+        return Merged(settled(self.offset), settled(self.tensor))
 
 
 class AttendingGramAffine(AbstractPredictor):

@@ -5,13 +5,17 @@ All shrink towards the prior mean in the prior's metric; for the papers' prior N
 and are then the best estimators that are affine in the labels, not posterior means.
 """
 
-import equinox as eqx
+from collections.abc import Sequence
+
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from .. import _check
 from .._predictor import AbstractLinearPredictor
 from .._unknown import Unknown
+from ..forms import NOISY, oracle_risk
 from ..tasks import AbstractTask, GaussianPrior, Moments, Spectrum
 from ..theory import Problem, noiseless_oracle_risk
 
@@ -21,16 +25,31 @@ def matching_prior(task: AbstractTask) -> GaussianPrior:
     return GaussianPrior.matching(task.regression().prior, task.d)
 
 
+def _believed(prior: GaussianPrior, task: AbstractTask) -> Problem:
+    """The problem, in NumPy, that a task poses to somebody who believes in its prior; `Unknown` for others."""
+    problem = Problem.of(task)
+    theirs = task.regression().prior.gaussian(task.d)
+    if not all(np.array_equal(*each) for each in zip((prior.mean, prior.cov), theirs, strict=True)):
+        raise Unknown("the prior is not the task's, and then ridge regression is no posterior mean")
+    return jax.tree.map(np.asarray, problem)
+
+
 def noiseless_risk(prior: GaussianPrior, task: AbstractTask, *, is_posterior_mean: bool = True) -> float:
     """Without noise the whole ridge family is the posterior mean, if it believes in the task's prior."""
-    problem = Problem.of(task)
-    believes = eqx.tree_equal(prior, task.regression().prior)
-    if float(problem.noise2) > 0 or not is_posterior_mean or not believes:
-        raise Unknown("ridge regression has a closed form only without noise, where it is the posterior mean")
+    problem = _believed(prior, task)
+    if problem.noise2 > 0 or not is_posterior_mean:
+        raise Unknown(NOISY)
     found = noiseless_oracle_risk(problem)
     if found is None:
         raise Unknown("without noise and with fewer tokens than directions, the posterior mean has no closed form here")
     return found
+
+
+def posterior_risk(
+    prior: GaussianPrior, task: AbstractTask, *, samples: int, entropy: Sequence[int]
+) -> tuple[float, float]:
+    """The risk of the posterior mean for a noise level that is the same in all prompts, and its standard error."""
+    return oracle_risk(_believed(prior, task), samples=samples, entropy=entropy)
 
 
 class OracleRidge(AbstractLinearPredictor):
@@ -60,6 +79,10 @@ class OracleRidge(AbstractLinearPredictor):
     def exact_risk(self, task: AbstractTask) -> float:
         """Known without noise."""
         return noiseless_risk(self.prior, task)
+
+    def sampled_risk(self, task: AbstractTask, *, samples: int, entropy: Sequence[int]) -> tuple[float, float]:
+        """By posterior covariances, for a noise level that is the same in all prompts."""
+        return posterior_risk(self.prior, task, samples=samples, entropy=entropy)
 
 
 class ConstRidge(AbstractLinearPredictor):

@@ -3,8 +3,8 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy
 from jaxtyping import Float, PRNGKeyArray
-from scipy.optimize import minimize
 
 from ..tasks import AbstractTask, Spectrum
 from ._ridge import TunedRidge, check_residuals, matching_prior, residual_variance
@@ -58,7 +58,7 @@ def tuned_ridge(task: AbstractTask, *, key: PRNGKeyArray | None = None, pool: in
     # min() has a kink and several shallow basins: start from the best of a coarse grid, then polish without gradients.
     grid = [(s, c) for s in np.log([0.8, 1.0, 1.25, 1.6]) for c in np.log(top * np.array([0.3, 0.5, 0.75, 1.0, 4.0]))]
     start = min(grid, key=lambda point: objective(np.array(point)))
-    found = minimize(objective, start, method="Nelder-Mead", options={"xatol": 1e-3, "fatol": np.inf})
+    found = scipy.optimize.minimize(objective, start, method="Nelder-Mead", options={"xatol": 1e-3, "fatol": np.inf})
     if not found.success:
         raise RuntimeError(f"the constants of TunedRR were not found: {found.message}")
     scale, ceiling = np.exp(found.x)

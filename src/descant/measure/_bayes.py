@@ -4,11 +4,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from .._risk import Excess, Risk
 from .._sampling import mean_over_keys
 from .._unknown import Unknown
 from ..estimators import Bayes, MonteCarloBayes
 from ..tasks import AbstractTask
-from ._risk import SAMPLES, Risk, risk, token_chunk
+from ._risk import SAMPLES, risk, token_chunk
 
 
 def bayes_risk(task: AbstractTask, *, samples: int = SAMPLES, key: PRNGKeyArray | None = None) -> Risk:
@@ -29,7 +30,7 @@ def bayes_risk(task: AbstractTask, *, samples: int = SAMPLES, key: PRNGKeyArray 
     except Unknown:
         pass
     mean, error = mean_over_keys(_product, (MonteCarloBayes.of(task), task), key, samples, token_chunk(task))
-    return Risk(float(mean), float(error), "tokens", None, None)
+    return Risk(float(mean), float(error), "tokens", lambda: Excess(None, None))
 
 
 def _product(subject: tuple[MonteCarloBayes, AbstractTask], key: PRNGKeyArray) -> Float[Array, ""]:

@@ -4,9 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
+import jax
+import numpy as np
+from jaxtyping import Float
 
 from .. import _check
+from .._arrays import settled
 from .._predictor import AbstractPredictor
 from .._registry import Registry, fits, made
 from .._unknown import Unknown
@@ -27,6 +30,7 @@ from ..estimators import (
 )
 from ..tasks import AbstractTask
 from ..theory import (
+    GramMoments,
     Problem,
     best_heads,
     gamma_from_moments,
@@ -77,33 +81,38 @@ class Estimator:
         )
 
 
-def _step(task: AbstractTask, start) -> Any:
-    laws = known_laws(task)
+def _laws(task: AbstractTask, query_masked: bool = True) -> Problem | GramMoments:
+    """The laws in NumPy: nothing is compiled for the best member of a class."""
+    return jax.tree.map(settled, known_laws(task, query_masked=query_masked))
+
+
+def _step(task: AbstractTask, start: Float[np.ndarray, " d"]) -> Any:
+    laws = _laws(task)
     return optimal_step(laws, start) if isinstance(laws, Problem) else step_from_moments(laws, start)
 
 
-def _gamma(task: AbstractTask, start) -> Any:
-    laws = known_laws(task)
+def _gamma(task: AbstractTask, start: Float[np.ndarray, " d"]) -> Any:
+    laws = _laws(task)
     return optimal_gamma(laws, start) if isinstance(laws, Problem) else gamma_from_moments(laws, start)
 
 
 def _gd(task: AbstractTask, _: Attention) -> AbstractPredictor:
-    start = jnp.zeros(task.d)
-    return GD(start, _step(task, start)[None])
+    start = np.zeros(task.d)
+    return GD(start, [_step(task, start)])
 
 
 def _preconditioned_gd(task: AbstractTask, _: Attention) -> AbstractPredictor:
-    return PreconditionedGD(_gamma(task, jnp.zeros(task.d)))
+    return PreconditionedGD(_gamma(task, np.zeros(task.d)))
 
 
 def _gd_beta(task: AbstractTask, _: Attention) -> AbstractPredictor:
     # Of any laws: a step feels the prior only through E (w - beta)(w - beta)^T, which is least at the mean.
-    mean = jnp.asarray(task.regression().prior.moments(task.d).mean)
+    mean = np.asarray(task.regression().prior.moments(task.d).mean)
     return GDBeta(mean, _gamma(task, mean))
 
 
 def _heads(task: AbstractTask, attention: Attention, *, free_offset: bool = False) -> AbstractPredictor:
-    found = best_heads(known_laws(task), attention.heads, query_masked=attention.query_masked, free_offset=free_offset)
+    found = best_heads(_laws(task), attention.heads, query_masked=attention.query_masked, free_offset=free_offset)
     masked = GramAffine(found.offset, found.tensor)
     return masked if attention.query_masked else AttendingGramAffine(masked)
 
@@ -111,7 +120,7 @@ def _heads(task: AbstractTask, attention: Attention, *, free_offset: bool = Fals
 def _ltb(task: AbstractTask, attention: Attention) -> AbstractPredictor:
     # Query masked and laws Gaussian, the best LTB is the best GD-beta: the best affine function of G, and LTB can
     # express it. A query that attends with an empty label slot spoils that, and so may other laws.
-    gaussian = isinstance(known_laws(task), Problem)
+    gaussian = isinstance(_laws(task), Problem)
     return (
         _gd_beta(task, attention) if attention.query_masked and gaussian else _heads(task, attention, free_offset=True)
     )
@@ -119,7 +128,7 @@ def _ltb(task: AbstractTask, attention: Attention) -> AbstractPredictor:
 
 def _yq_lsa(task: AbstractTask, attention: Attention) -> AbstractPredictor:
     # GD-beta whether the query attends or not: with the right guess in its label slot, the query's residual is 0.
-    if isinstance(known_laws(task, query_masked=attention.query_masked), Problem):
+    if isinstance(_laws(task, attention.query_masked), Problem):
         return _gd_beta(task, attention)
     return _heads(task, attention, free_offset=True)
 

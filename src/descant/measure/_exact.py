@@ -2,7 +2,10 @@
 
 import math
 
+import jax
+
 from .. import _check, _memory
+from .._arrays import settled
 from .._predictor import AbstractPredictor, Merged
 from .._unknown import Unknown
 from ..tasks import AbstractTask
@@ -45,7 +48,7 @@ def _number(value: float, predictor: AbstractPredictor, *, overflowed: bool) -> 
 
 
 def merged_risk(merged: Merged, task: AbstractTask):
-    """The exact risk of a layer in merged form."""
+    """The exact risk of a layer in merged form; in NumPy, which has it before JAX has compiled anything."""
     _check.inputs(merged.offset.shape[0], task.d)
-    laws = known_laws(task, query_masked=merged.query_masked)
-    return affine_risk(laws, merged.offset, merged.tensor, query_masked=merged.query_masked)
+    laws = jax.tree.map(settled, known_laws(task, query_masked=merged.query_masked))
+    return affine_risk(laws, settled(merged.offset), settled(merged.tensor), query_masked=merged.query_masked)

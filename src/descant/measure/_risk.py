@@ -3,7 +3,8 @@
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, get_args
 
 import equinox as eqx
@@ -14,10 +15,12 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check, _memory
 from .._final import is_ours
-from .._linalg import one_by_one
+from .._lapack import one_by_one
 from .._predictor import AbstractPredictor
+from .._reason import reason_against
+from .._risk import Excess, Risk
 from .._sampling import CHUNK, MOST_SAMPLES, cores, mean_over_keys
-from .._unknown import Unknown, reason_against
+from .._unknown import Unknown
 from ..estimators import AttendingGramAffine, GramAffine, OracleRidge
 from ..tasks import AbstractTask
 from ._exact import exact_risk
@@ -29,25 +32,6 @@ TOKEN_BUDGET = 2**24
 # Two ways to one prediction differ by rounding alone; float32 models are among them.
 AGREEMENT = 1e-3
 OVERFLOW = "some of the contexts that were drawn overflow, and no mean over them is known"
-
-
-@dataclass(frozen=True)
-class Risk:
-    """A risk, how it was found, and its standard error (0 if exact).
-
-    `adjusted` is the risk less the oracle's, who knows the prior and is told the prompt's noise level (for Gaussian
-    tasks the oracle ridge), with a standard error of its own: on sampled contexts the two are paired, so it is the
-    smaller one. Both are None where the task doesn't know its posterior. `note` says why a risk that was sampled is not
-    exact; if a moment is infinite, so may be the risk, and then no number of samples has that mean. A sampled `value`
-    that is NaN or infinite is an overflow, which `note` then says.
-    """
-
-    value: float
-    standard_error: float
-    method: str
-    adjusted: float | None
-    adjusted_error: float | None
-    note: str = ""
 
 
 def risk(
@@ -82,13 +66,18 @@ def risk(
     note = ""
     if method in ("auto", "exact"):
         try:
-            return _with_oracle(exact_risk(predictor, task), task, samples, key)
+            exact = exact_risk(predictor, task)
+            return Risk(exact, 0.0, "exact", partial(_above_oracle, exact, task, samples, key))
         except Unknown as reason:
             note = str(reason)
             if method == "exact":
                 raise Unknown(
                     f"there is no exact risk here: {reason}; ask for method auto, moments or tokens."
                 ) from None
+    if method == "auto":
+        with suppress(Unknown):
+            value, error = predictor.sampled_risk(task, samples=samples, entropy=_entropy(key))
+            return Risk(value, error, "moments", lambda: Excess(0.0, 0.0), note)
     if method in ("auto", "moments"):
         try:
             _need_moments(predictor, task)
@@ -168,16 +157,43 @@ def _need_moments(predictor: AbstractPredictor, task: AbstractTask) -> None:
         raise Unknown(reason)
 
 
-def _with_oracle(exact: float, task: AbstractTask, samples: int, key: PRNGKeyArray) -> Risk:
-    """An exact risk, and what is above the oracle's, which may have to be sampled."""
-    try:
-        return Risk(exact, 0.0, "exact", exact - exact_risk(OracleRidge.of(task), task), 0.0)
-    except Unknown:
-        pass
+def _above_oracle(exact: float, task: AbstractTask, samples: int, key: PRNGKeyArray) -> Excess:
+    """What an exact risk has above the oracle's."""
+    oracle = _oracle_risk(task, samples, key)
+    return Excess(None, None) if oracle is None else Excess(exact - oracle[0], oracle[1])
+
+
+# The oracle's risks on the tasks that were asked for last: risks of many predictors on a task need it but once.
+_KEPT: dict[Any, tuple[float, float] | None] = {}
+MOST_KEPT = 128
+
+
+def _oracle_risk(task: AbstractTask, samples: int, key: PRNGKeyArray) -> tuple[float, float] | None:
+    """The oracle's risk and its standard error, exact or sampled; None if the task doesn't know it."""
+    leaves, structure = jax.tree.flatten(task)
+    asked = (structure, *(np.asarray(leaf).tobytes() for leaf in leaves), samples, _entropy(key))
+    if asked not in _KEPT:
+        while len(_KEPT) >= MOST_KEPT:
+            _KEPT.pop(next(iter(_KEPT)))
+        _KEPT[asked] = _measured_oracle(task, samples, key)
+    return _KEPT[asked]
+
+
+def _measured_oracle(task: AbstractTask, samples: int, key: PRNGKeyArray) -> tuple[float, float] | None:
+    with suppress(Unknown):
+        oracle = OracleRidge.of(task)
+        with suppress(Unknown):
+            return exact_risk(oracle, task), 0.0
+        return oracle.sampled_risk(task, samples=samples, entropy=_entropy(key))
     if not knows_oracle(task):
-        return Risk(exact, 0.0, "exact", None, None)
-    means, errors = mean_over_keys(_oracle_variance, task, key, samples, _chunk(task))
-    return Risk(exact, 0.0, "exact", exact - float(means), float(errors))
+        return None
+    mean, error = mean_over_keys(_oracle_variance, task, key, samples, _chunk(task))
+    return float(mean), float(error)
+
+
+def _entropy(key: PRNGKeyArray) -> tuple[int, ...]:
+    """The words of a key, for draws in NumPy."""
+    return tuple(np.asarray(jax.random.key_data(key)).tolist())
 
 
 def _chunk(task: AbstractTask) -> int:
@@ -198,11 +214,11 @@ def _largest_chunk(task: AbstractTask, rows: int) -> int:
 
 
 def _as_risks(method: str, means: np.ndarray, errors: np.ndarray, with_oracle: bool) -> list[Risk]:
-    pairs = np.stack([means, errors], axis=-1)
-    return [
-        Risk(*map(float, row[0]), method, *(map(float, row[1]) if with_oracle else (None, None)))  # pyright: ignore
-        for row in pairs
-    ]
+    risks = []
+    for mean, error in zip(means.tolist(), errors.tolist(), strict=True):
+        above = Excess(mean[1], error[1]) if with_oracle else Excess(None, None)
+        risks.append(Risk(mean[0], error[0], method, lambda above=above: above))
+    return risks
 
 
 Subject = tuple[tuple[AbstractPredictor, ...], AbstractTask]

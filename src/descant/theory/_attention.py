@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from ._gram import attending_risk, gram_risk
+from ..forms import attending_risk, gram_risk
 from ._problem import Problem
 
 

@@ -5,12 +5,12 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy
 from jaxtyping import Array, Float
-from scipy.integrate import solve_ivp
 
 from .. import _check
-from ._gd_beta import gd_beta_risk, optimal_gamma, whitened_gamma
-from ._problem import Problem, Whitened
+from ..forms import Whitened, gd_beta_risk, optimal_gamma, whitened_gamma
+from ._problem import Problem
 
 
 class Flow(NamedTuple):
@@ -74,7 +74,7 @@ def gradient_flow(
 
     start = np.concatenate([np.asarray(beta, dtype=float), np.asarray(gamma, dtype=float).ravel()])
     # LSODA turns to a stiff method by itself: ill-conditioned inputs have rates that differ by kappa^2.
-    solved = solve_ivp(
+    solved = scipy.integrate.solve_ivp(
         lambda _, flat: np.asarray(velocity(flat)),
         (times[0], times[-1]),
         start,

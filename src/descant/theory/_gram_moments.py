@@ -23,6 +23,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .. import _check
+from .._arrays import Arrays, Number
 from .._unknown import Unknown
 from ..tasks import AbstractTask, LinearRegression, VectorMoments
 
@@ -68,13 +69,13 @@ class GramMoments(eqx.Module):
         """Input dimension."""
         return self.w.shape[0]
 
-    def risk(self, offset: Float[Array, " d"], tensor: Float[Array, "d e e"]) -> Float[Array, ""]:
+    def risk(self, offset: Float[Arrays, " d"], tensor: Float[Arrays, "d e e"]) -> Number:
         """The mean squared error of the predictor with weights offset_l + `<tensor_l, G/n>`, its query masked.
 
         **Arguments:** `offset` (d,) and `tensor` (d, d+1, d+1); `Unknown` if the tensor reads y^T y, and that is
         `unread`.
         """
-        t = jnp.asarray(packed(tensor))
+        t = packed(tensor)
         g, wg, gg = self.g, self.wg, self.gg
         if self.unread:
             # The last entry is that of y^T y; where nothing reads it, it is not missed.
@@ -84,9 +85,10 @@ class GramMoments(eqx.Module):
             t, g, wg, gg = t[:, :-1], g[:-1], wg[:, :-1], gg[:-1, :-1]
         # E (w - p)(w - p)^T for the weights p = o + t g
         mean = t @ g
-        with_task = jnp.outer(self.w, offset) + wg @ t.T
-        with_itself = jnp.outer(offset, offset) + jnp.outer(offset, mean) + jnp.outer(mean, offset) + t @ gg @ t.T
-        return jnp.sum(self.inputs * (self.ww - with_task - with_task.T + with_itself))
+        across = offset[:, None] * mean[None, :]
+        with_task = self.w[:, None] * offset[None, :] + wg @ t.T
+        with_itself = offset[:, None] * offset[None, :] + across + across.T + t @ gg @ t.T
+        return (self.inputs * (self.ww - with_task - with_task.T + with_itself)).sum()
 
 
 def packed(tensor: Float[Array | np.ndarray, "d e e"]) -> Float[Array | np.ndarray, "d m"]:
@@ -102,7 +104,7 @@ def packed(tensor: Float[Array | np.ndarray, "d e e"]) -> Float[Array | np.ndarr
 
 
 def _first_steps(
-    moments: GramMoments, start: Float[Array, " d"]
+    moments: GramMoments, start: Float[Arrays, " d"]
 ) -> tuple[Float[np.ndarray, "d d"], Float[np.ndarray, "d d"]]:
     """E (w - start) h^T and E h h^T for the negative gradient h = X^T (y - X start) / n; y^T y is not read."""
     d = moments.d
@@ -113,7 +115,7 @@ def _first_steps(
     return (wg - np.outer(origin, g)) @ p.T, p @ gg @ p.T
 
 
-def gamma_from_moments(moments: GramMoments, start: Float[Array, " d"]) -> Float[Array, "d d"]:
+def gamma_from_moments(moments: GramMoments, start: Float[Arrays, " d"]) -> Float[Array, "d d"]:
     """The best Gamma of GD-beta from `start`, under any laws: a regression of w - start on the negative gradient.
 
     The same as `optimal_gamma` for Gaussian laws.
@@ -124,7 +126,7 @@ def gamma_from_moments(moments: GramMoments, start: Float[Array, " d"]) -> Float
     return jnp.asarray(cross @ np.linalg.pinv(square, hermitian=True))
 
 
-def step_from_moments(moments: GramMoments, start: Float[Array, " d"]) -> Float[Array, ""]:
+def step_from_moments(moments: GramMoments, start: Float[Arrays, " d"]) -> Float[Array, ""]:
     """The best step size of one step of gradient descent from `start` (d,), under any laws."""
     cross, square = _first_steps(moments, start)
     metric = np.asarray(moments.inputs)

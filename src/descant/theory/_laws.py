@@ -1,10 +1,11 @@
 """What the exact risk of one layer depends on: the laws of a task, as far as its closed form needs them."""
 
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
+from .._arrays import Arrays, Number
 from .._unknown import Unknown
+from ..forms import attending_risk, gram_risk
 from ..tasks import AbstractTask
-from ._gram import attending_risk, gram_risk
 from ._gram_moments import GramMoments
 from ._problem import Problem
 
@@ -34,11 +35,11 @@ def known_laws(task: AbstractTask, *, query_masked: bool = True) -> Problem | Gr
 
 def affine_risk(
     laws: Problem | GramMoments,
-    offset: Float[Array, " d"],
-    tensor: Float[Array, "d e e"],
+    offset: Float[Arrays, " d"],
+    tensor: Float[Arrays, "d e e"],
     *,
     query_masked: bool = True,
-) -> Float[Array, ""]:
+) -> Number:
     """The risk of the layer with weights offset_l + `<tensor_l, G/n>`, differentiable in both.
 
     **Arguments:** `laws` are `known_laws` of a task; `offset` (d,) and `tensor` (d, d+1, d+1). With

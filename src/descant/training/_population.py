@@ -11,8 +11,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy
 from jaxtyping import Array, Float, PRNGKeyArray
-from scipy.optimize import minimize
 
 from .. import _check, _memory
 from .._predictor import AbstractPredictor
@@ -131,7 +131,7 @@ class PopulationTrainer:
         scale = value(np.zeros_like(state.arrays["best"]))[0] or value(flatten(self._starts[tried]))[0] or 1.0
         # Where v and U both vanish the risk has a saddle that quasi-Newton steps can end in. A trust region with exact
         # products of the Hessian goes down from it.
-        end = minimize(
+        end = scipy.optimize.minimize(
             lambda theta: tuple(part / scale for part in value(theta)),
             flatten(self._starts[tried]),
             jac=True,

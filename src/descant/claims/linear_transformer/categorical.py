@@ -1,5 +1,6 @@
 """Figure 3: two noise levels only."""
 
+import math
 from dataclasses import replace
 
 from .. import Evidence, Figure, Lab, Panel, at_least, at_most, claim
@@ -61,7 +62,7 @@ def categorical_noise(lab: Lab) -> Evidence:
     if f_loss > d_loss:
         # FULL contains DIAG: a larger loss shows that its training has not ended, and nothing about the claim.
         unfinished = "FULL contains DIAG. It ended above it, so its training has not ended."
-        checks = tuple(replace(check, outcome="undecided", reason=unfinished) for check in checks)
+        checks = tuple(replace(check, error=math.inf, reason=unfinished) for check in checks)
     panels = [_panel(LAW, diag.measured, full.measured, LAYERS)]
     if lab.budget == "full":
         other, other_full = networks(lab, "1,3,5"), networks(lab, "1,3,5", "full")

@@ -7,6 +7,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from ... import _check, _memory
 from ..._linalg import psd_root
 from ..._random import normals
+from ...forms import conditioned_covariance
 from .._law import AbstractInputs, VectorMoments, elliptical_fourth, symmetric_moments
 
 
@@ -31,7 +32,7 @@ class GaussianInputs(AbstractInputs):
         """Standard normal inputs."""
         _check.size("d", d)
         _memory.need(f"a covariance in d = {d} dimensions", 4 * d * d, "d")
-        return cls(jnp.eye(d))
+        return cls(np.eye(d))
 
     @classmethod
     def conditioned(cls, d: int, condition: float) -> "GaussianInputs":
@@ -41,7 +42,7 @@ class GaussianInputs(AbstractInputs):
         if condition < 1:
             raise ValueError(f"input condition is {condition}; expected a condition number of at least 1.")
         _memory.need(f"a covariance in d = {d} dimensions", 4 * d * d, "d")
-        return cls._of_trace_d(jnp.logspace(0.0, -jnp.log10(jnp.asarray(condition, dtype=float)), d))
+        return cls(conditioned_covariance(d, condition))
 
     @classmethod
     def power_law(cls, d: int, exponent: float) -> "GaussianInputs":
@@ -52,13 +53,10 @@ class GaussianInputs(AbstractInputs):
         """
         _check.size("d", d)
         _memory.need(f"a covariance in d = {d} dimensions", 4 * d * d, "d")
-        eigenvalues = jnp.arange(1.0, d + 1.0) ** -exponent
+        with np.errstate(over="ignore"):
+            eigenvalues = np.arange(1.0, d + 1.0) ** -exponent
         _check.finite(f"the input spectrum j^-{exponent:g}", eigenvalues)
-        return cls._of_trace_d(eigenvalues)
-
-    @classmethod
-    def _of_trace_d(cls, eigenvalues: Float[Array, " d"]) -> "GaussianInputs":
-        return cls(jnp.diag(eigenvalues * (eigenvalues.shape[0] / eigenvalues.sum())))
+        return cls(np.diag(eigenvalues * (d / eigenvalues.sum())))
 
     def check(self, d: int) -> None:
         """The covariance must be d x d."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from ..._arrays import Number
 from ..._final import AbstractOpen
 from ..._unknown import Unknown
 
@@ -56,7 +57,7 @@ class AbstractNoise(AbstractOpen):
         """The noise level that a standard normal number stands for."""
         raise Unknown(f"{type(self).__name__} is not made of normal numbers")
 
-    def moment(self, power: int) -> Float[Array, ""]:
+    def moment(self, power: int) -> Number:
         """E sigma^power."""
         raise Unknown(f"E sigma^{power} of {type(self).__name__} is not known")
 

@@ -5,6 +5,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ... import _check
+from ..._arrays import Number, settled
 from ._abstract import AbstractNoise, LogLikelihood, NoiseNodes, one_level
 
 
@@ -40,9 +41,9 @@ class FixedNoise(AbstractNoise):
         del normal
         return self.sigma
 
-    def moment(self, power: int) -> Float[Array, ""]:
+    def moment(self, power: int) -> Number:
         """sigma^power."""
-        return self.sigma**power
+        return settled(self.sigma) ** power
 
     def nodes(self, log_likelihood: LogLikelihood) -> NoiseNodes:
         """The one level."""

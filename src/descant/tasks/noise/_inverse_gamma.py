@@ -5,9 +5,9 @@ import math
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import scipy
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float, PRNGKeyArray
-from scipy.special import gammaincinv
 
 from ... import _check
 from ..._unknown import Unknown
@@ -68,7 +68,7 @@ class InverseGammaNoise(AbstractNoise):
 
         t, log_weights, log_check = peak_panels(
             lambda t: log_likelihood(jnp.exp(t)) + log_prior(t),
-            centre - 0.5 * math.log(gammaincinv(self.shape, TAIL)),
+            centre - 0.5 * math.log(scipy.special.gammaincinv(self.shape, TAIL)),
             centre - 0.5 * math.log(self.shape + 1.0) - BELOW,
         )
         prior = log_prior(t)

@@ -47,7 +47,7 @@ class GaussianPrior(AbstractPrior):
         _check.not_negative("prior scale", scale)
         _check.magnitude("prior scale", scale)
         _memory.need(f"a covariance in d = {d} dimensions", 4 * d * d, "d")
-        return cls(jnp.full(d, mean, dtype=float), scale**2 * jnp.eye(d))
+        return cls(np.asarray(mean, dtype=float) + np.zeros(d), scale**2 * np.eye(d))
 
     @classmethod
     def matching(cls, law: AbstractVectorLaw, d: int) -> "GaussianPrior":

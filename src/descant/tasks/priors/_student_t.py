@@ -5,9 +5,9 @@ import math
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
+import scipy
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float, PRNGKeyArray
-from scipy.special import gammainccinv, gammaincinv, loggamma
 
 from ... import _check
 from ..._linalg import psd_root
@@ -116,9 +116,10 @@ def _scale_nodes(df: float, d: int) -> tuple[Float[np.ndarray, " m"], Float[np.n
     """
     half, most = df / 2, (df + d) / 2
     # 1/s is gamma distributed: on the left as if all that is known were that w is 0, on the right as in the prior.
-    low = -math.log(float(gammainccinv(most, TAIL * PRECISION)) / half)
-    high = -math.log(gammaincinv(half, TAIL) / half)
+    low = -math.log(float(scipy.special.gammainccinv(most, TAIL * PRECISION)) / half)
+    high = -math.log(scipy.special.gammaincinv(half, TAIL) / half)
     frequencies = np.linspace(1.0, 200.0, 2000)
+    loggamma = scipy.special.loggamma
     errors = np.log(2) + np.real(loggamma(most + 1j * frequencies)) - np.real(loggamma(most))
     step = 2 * np.pi / frequencies[np.argmax(errors < math.log(PRECISION))]
     nodes = np.linspace(low, high, math.ceil((high - low) / step) + 1)

@@ -1,19 +1,19 @@
 """GD-beta: one preconditioned step from a learnt start, its risk and optimum (Zhang, Wu and Bartlett, Theorem 5.2)."""
 
-import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
+from .._arrays import Arrays, Number, Scalar, namespace
 from .._linalg import eigh, from_spectrum, rank_tolerance, safe_reciprocal
-from ._problem import Arrays, Problem, Scalar
+from ._problem import AbstractProblem
 
 
-def second_moment_about(problem: Problem, start: Float[Array, " d"]) -> Float[Array, "d d"]:
+def second_moment_about(problem: AbstractProblem, start: Float[Arrays, " d"]) -> Float[Arrays, "d d"]:
     """E (w - start)(w - start)^T = Psi + (mu - start)(mu - start)^T, C: what a step from `start` feels of the prior."""
     shift = problem.mean - start
-    return problem.cov + jnp.outer(shift, shift)
+    return problem.cov + shift[:, None] * shift[None, :]
 
 
-def gd_beta_risk(problem: Problem, beta: Float[Array, " d"], gamma: Float[Array, "d d"]) -> Float[Array, ""]:
+def gd_beta_risk(problem: AbstractProblem, beta: Float[Arrays, " d"], gamma: Float[Arrays, "d d"]) -> Number:
     """Risk of beta - Gamma X^T (X beta - y) / n, for any beta and Gamma.
 
     With C = Psi + (beta - mu)(beta - mu)^T and L = Lambda,
@@ -30,11 +30,11 @@ def gd_beta_risk(problem: Problem, beta: Float[Array, " d"], gamma: Float[Array,
     """
     inputs, n = problem.inputs, problem.n
     c = second_moment_about(problem, beta)
-    size = jnp.trace(inputs @ c)
+    size = (inputs @ c).trace()
     step = inputs @ gamma @ inputs
-    quadratic = (n + 1) / n * jnp.trace(step @ c @ inputs @ gamma.T)
-    spread = (size + problem.noise2) / n * jnp.trace(step @ gamma.T)
-    return size - 2 * jnp.trace(step @ c) + quadratic + spread
+    quadratic = (n + 1) / n * (step @ c @ inputs @ gamma.T).trace()
+    spread = (size + problem.noise2) / n * (step @ gamma.T).trace()
+    return size - 2 * (step @ c).trace() + quadratic + spread
 
 
 def whitened_gamma(second: Float[Arrays, "k k"], n: int, noise2: Scalar) -> Float[Arrays, "k k"]:
@@ -50,7 +50,7 @@ def whitened_gamma(second: Float[Arrays, "k k"], n: int, noise2: Scalar) -> Floa
     return xp.linalg.solve(omega, second)
 
 
-def optimal_gamma(problem: Problem, start: Float[Array, " d"]) -> Float[Array, "d d"]:
+def optimal_gamma(problem: AbstractProblem, start: Float[Arrays, " d"]) -> Float[Arrays, "d d"]:
     """The Gamma of least risk for a step from `start`; with start = mu, the Gamma* of Theorem 5.2.
 
     In whitened coordinates it is `whitened_gamma` of L^(1/2) C L^(1/2); directions without inputs are left alone (their
@@ -65,15 +65,16 @@ def optimal_gamma(problem: Problem, start: Float[Array, " d"]) -> Float[Array, "
     Array([[0.7111, 0.    ],
            [0.    , 0.7111]], dtype=float64)
     """
+    xp = namespace(problem.inputs)
     values, vectors = eigh(problem.inputs)
     nonzero = values > rank_tolerance(values)
-    root = from_spectrum(jnp.sqrt(jnp.maximum(values, 0.0)), vectors)
-    inverse_root = from_spectrum(jnp.sqrt(safe_reciprocal(values, nonzero)), vectors)
+    root = from_spectrum(xp.sqrt(xp.maximum(values, 0.0)), vectors)
+    inverse_root = from_spectrum(xp.sqrt(safe_reciprocal(values, nonzero)), vectors)
     white = whitened_gamma(root @ second_moment_about(problem, start) @ root, problem.n, problem.noise2)
     return inverse_root @ white @ inverse_root
 
 
-def one_step_risk(problem: Problem, start: Float[Array, " d"]) -> Float[Array, ""]:
+def one_step_risk(problem: AbstractProblem, start: Float[Arrays, " d"]) -> Number:
     """The least risk of one preconditioned step from `start`.
 
     It is sum_i phi_i (phi_i + s) / ((n+1) phi_i + s) with s = sum_i phi_i + sigma^2, where phi_i are the eigenvalues of
@@ -85,42 +86,45 @@ def one_step_risk(problem: Problem, start: Float[Array, " d"]) -> Float[Array, "
     (1.0922, 0.5778)
     """
     root = problem.root
-    phi = jnp.maximum(eigh(root @ second_moment_about(problem, start) @ root)[0], 0.0)
-    s = jnp.sum(phi) + problem.noise2
+    phi = namespace(root).maximum(eigh(root @ second_moment_about(problem, start) @ root)[0], 0.0)
+    s = phi.sum() + problem.noise2
     bottom = (problem.n + 1) * phi + s
-    return jnp.sum(phi * (phi + s) * safe_reciprocal(bottom, bottom > 0))
+    return (phi * (phi + s) * safe_reciprocal(bottom, bottom > 0)).sum()
 
 
-def gd_beta_minimum(problem: Problem) -> Float[Array, ""]:
+def gd_beta_minimum(problem: AbstractProblem) -> Number:
     """The least risk of GD-beta: no predictor that is affine in the context's Gram matrix does better. Its beta is mu.
 
-    >>> problem = Problem(jnp.ones(2), jnp.eye(2), jnp.eye(2), 8, sigma=0.5)
+    >>> from descant.theory import Problem
+    >>> problem = Problem(np.ones(2), np.eye(2), np.eye(2), 8, sigma=0.5)
     >>> round(float(gd_beta_minimum(problem)), 4)
     0.5778
     """
     return one_step_risk(problem, problem.mean)
 
 
-def optimal_step(problem: Problem, start: Float[Array, " d"]) -> Float[Array, ""]:
+def optimal_step(problem: AbstractProblem, start: Float[Arrays, " d"]) -> Number:
     """The scalar step size of least risk for one step of gradient descent from `start` (d,).
 
-    >>> problem = Problem(jnp.ones(2), jnp.eye(2), jnp.eye(2), 8, sigma=0.5)
+    >>> from descant.theory import Problem
+    >>> problem = Problem(np.ones(2), np.eye(2), np.eye(2), 8, sigma=0.5)
     >>> round(float(optimal_step(problem, problem.mean)), 4)
     0.7111
     """
     inputs, n = problem.inputs, problem.n
     c = second_moment_about(problem, start)
-    cubed = jnp.trace(inputs @ inputs @ c @ inputs)
-    spread = (jnp.trace(inputs @ c) + problem.noise2) * jnp.trace(inputs @ inputs)
+    cubed = (inputs @ inputs @ c @ inputs).trace()
+    spread = ((inputs @ c).trace() + problem.noise2) * (inputs @ inputs).trace()
     bottom = ((n + 1) * cubed + spread) / n
-    return jnp.trace(inputs @ inputs @ c) * safe_reciprocal(bottom, bottom > 0)
+    return (inputs @ inputs @ c).trace() * safe_reciprocal(bottom, bottom > 0)
 
 
-def gd_risk(problem: Problem, start: Float[Array, " d"], step: Float[Array, ""]) -> Float[Array, ""]:
+def gd_risk(problem: AbstractProblem, start: Float[Arrays, " d"], step: Scalar) -> Number:
     """Risk of one step of plain gradient descent of the size `step` from `start` (d,): GD-beta with Gamma = step I.
 
-    >>> problem = Problem(jnp.ones(2), jnp.eye(2), jnp.eye(2), 8, sigma=0.5)
-    >>> round(float(gd_risk(problem, jnp.zeros(2), jnp.asarray(0.5))), 4)
+    >>> from descant.theory import Problem
+    >>> problem = Problem(np.ones(2), np.eye(2), np.eye(2), 8, sigma=0.5)
+    >>> round(float(gd_risk(problem, np.zeros(2), 0.5)), 4)
     1.3906
     """
-    return gd_beta_risk(problem, start, step * jnp.eye(problem.d))
+    return gd_beta_risk(problem, start, step * namespace(problem.inputs).eye(problem.d))

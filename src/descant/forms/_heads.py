@@ -6,23 +6,22 @@ is left is a smooth function on the Grassmannian, with H (d + 1 - H) unknowns, w
 deterministic starts and a final Newton step minimise. This is alternating least squares with the inner half done
 exactly and the outer half done at second order: plain alternation crawls where d heads nearly suffice.
 
-The quadratic form of the inner problem is in `_forms`, in whitened coordinates.
+The quadratic form of the inner problem is in `_quadratic`, in whitened coordinates. One head on an isotropic problem
+needs no search: see `_one_head`.
 """
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # its parts are loaded when they are used: all together they take longer than a closed form
 from jaxtyping import Float
-from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 from .. import _check, _memory
-from .._unknown import Unknown
-from ._forms import AbstractForm, GaussianForm, MomentForm, Tensor, subspace_basis
-from ._gram_moments import GramMoments
-from ._laws import SIXTH
-from ._problem import Problem, Whitened
+from ._one_head import best_single_value
+from ._problem import AbstractProblem, Whitened
+from ._quadratic import AbstractForm, GaussianForm, Tensor, subspace_basis
 
 # Starts that must end in the same lowest risk before it is believed to be the minimum, and when to stop all the same.
 AGREEING = 3
@@ -93,7 +92,7 @@ class _Descent:
     def minimise(self) -> tuple[float, Frame]:
         """Quasi-Newton from the frame; the value and the frame it ends in."""
         start = np.zeros(self.rest.shape[1] * self.frame.shape[1])
-        found = minimize(
+        found = scipy.optimize.minimize(
             lambda z: self.at(z)[:2], start, jac=True, method="BFGS", options={"gtol": 1e-6, "maxiter": 300}
         )
         return float(found.fun), self.at(found.x)[2]
@@ -134,48 +133,31 @@ def _lowest(form: AbstractForm, heads: int) -> Frame:
     return min(ends, key=lambda end: end[0])[1]
 
 
-def best_heads(
-    problem: Problem | GramMoments, heads: int, *, query_masked: bool = True, free_offset: bool = False
+def best_gaussian_heads(
+    problem: AbstractProblem, heads: int, *, query_masked: bool = True, free_offset: bool = False
 ) -> HeadSolution:
-    """The LSA with `heads` heads of least risk, over all weights; deterministic.
+    """The LSA with `heads` heads of least risk under Gaussian laws, see `theory.best_heads`."""
+    white = Whitened.of(problem)
+    start = None if free_offset or not query_masked or heads > 1 else best_single_value(white)
+    return best_of_form(GaussianForm(white, query_masked, free_offset), heads, start)
 
-    **Arguments:** `problem` is what `known_laws` says of a task. With `free_offset`, a trainable linear guess (or a
-    linear MLP) is part of the class. `query_masked=False` puts the query token (x_query, 0) among the keys and values;
-    that takes a `Problem`, with Gaussian laws.
 
-    **Returns:** a `HeadSolution`; `Unknown` if the laws lack a moment that it takes. Up to d heads it is the
-    best that many descents found, from d + 1 on the solution of a linear problem.
-
-    >>> import jax.numpy as jnp
-    >>> problem = Problem(jnp.ones(5), jnp.eye(5), jnp.eye(5), 5, sigma=0.0)
-    >>> round(best_heads(problem, 1).risk, 4)
-    4.5566
-    """
+def best_of_form(form: AbstractForm, heads: int, start: np.ndarray | None = None) -> HeadSolution:
+    """The `heads` heads at which a quadratic form is least; `start` is their frame where it is known already."""
     _check.size("heads", heads)
-    size = problem.d * (problem.d + 1)
-    _memory.need(f"the search for the best heads in d = {problem.d} dimensions", 6 * size * size, "d")
+    size = form.k + 1
+    _memory.need(f"the search for the best heads in {form.k} dimensions", 6 * (form.k * size) ** 2, "d")
     # On matrices this small a second thread of BLAS only waits: for itself, or for the other process on the core.
     with threadpool_limits(1, user_api="blas"):
-        if isinstance(problem, Problem):
-            return _best_heads(GaussianForm(Whitened.of(problem), query_masked, free_offset), heads)
-        if not query_masked:
-            raise Unknown(SIXTH)
-        if problem.unread:
-            raise Unknown(problem.unread)
-        return _best_heads(MomentForm(problem, free_offset), heads)
-
-
-def _best_heads(form: AbstractForm, heads: int) -> HeadSolution:
-    size = form.k + 1
-    if heads >= size:
-        return _solution(form, form.saturated(), np.eye(size), heads, 0.0)
-    descent = _Descent(form, _lowest(form, heads))
-    for _ in range(NEWTON_STEPS):
-        if np.abs(descent.here()[1]).max() < GRADIENT_GOAL:
-            break
-        descent = _Descent(form, descent.newton())
-    _, gradient, frame, t = descent.here()
-    return _solution(form, t, frame, heads, float(np.abs(gradient).max()))
+        if heads >= size:
+            return _solution(form, form.saturated(), np.eye(size), heads, 0.0)
+        descent = _Descent(form, _lowest(form, heads) if start is None else start)
+        for _ in range(NEWTON_STEPS):
+            if np.abs(descent.here()[1]).max() < GRADIENT_GOAL:
+                break
+            descent = _Descent(form, descent.newton())
+        _, gradient, frame, t = descent.here()
+        return _solution(form, t, frame, heads, float(np.abs(gradient).max()))
 
 
 def _solution(form: AbstractForm, t: Tensor, frame: Frame, heads: int, gradient: float) -> HeadSolution:

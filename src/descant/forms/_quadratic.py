@@ -1,20 +1,19 @@
 """The risk of LSA as a quadratic form in its merged weights: what the search for the best heads minimises.
 
-In whitened coordinates, in NumPy: centred ones (see `_gram`) where the closed forms of Gaussian laws give the form,
-plain ones where it comes from other laws' moments (`GramMoments`).
+In whitened coordinates, in NumPy: centred ones (see `_gram`) here, where the closed forms of Gaussian laws give the
+form; plain ones where it comes from other laws' moments (`theory.GramMoments`).
 """
 
 from abc import ABC, abstractmethod
 from functools import cached_property
 
 import numpy as np
+import scipy
 from jaxtyping import Float
-from scipy.sparse.linalg import LinearOperator, cg
 
 from ._gap import saturated_tensor
 from ._gram import first_moment, query_cubic, second_moment, symmetrise_cubic, task_moment
-from ._gram_moments import GramMoments, packed
-from ._problem import Whitened, whitening
+from ._problem import Whitened
 
 # Eigenvalues of a normal matrix below this fraction of its largest are directions the data can't see.
 NORMAL_TOLERANCE = 1e-13
@@ -110,6 +109,7 @@ class AbstractForm(ABC):
         start: Float[np.ndarray, "k p"],
     ) -> Float[np.ndarray, "k p"]:
         """Conjugate gradients; the masked problem's inverse is the preconditioner, so a dozen steps do."""
+        operator = scipy.sparse.linalg.LinearOperator
 
         def apply(c: Float[np.ndarray, " kp"]) -> Float[np.ndarray, " kp"]:
             t = (c.reshape(right.shape) @ flat).reshape(self.target.shape)
@@ -119,66 +119,18 @@ class AbstractForm(ABC):
             return (c.reshape(right.shape) @ inverse).ravel()
 
         size = (right.size, right.size)
-        solution, failed = cg(
-            LinearOperator(size, apply, dtype=float),  # pyright: ignore[reportCallIssue]
+        solution, failed = scipy.sparse.linalg.cg(
+            operator(size, apply, dtype=float),
             right.ravel(),
             x0=start.ravel(),
             rtol=1e-14,
             maxiter=500,
-            M=LinearOperator(size, precondition, dtype=float),  # pyright: ignore[reportCallIssue]
+            M=operator(size, precondition, dtype=float),
         )
         # rtol asks for the last digit; not quite reaching it is fine, stalling far from it is not.
         if failed and np.linalg.norm(apply(solution) - right.ravel()) > 1e-9 * np.linalg.norm(right):
             raise RuntimeError("conjugate gradients did not converge: the problem is too ill-conditioned.")
         return solution.reshape(right.shape)
-
-
-class MomentForm(AbstractForm):
-    """The form of any laws, from their moments, the query masked."""
-
-    def __init__(self, moments: GramMoments, free_offset: bool):
-        self.query_masked, self.free_offset = True, free_offset
-        forth, self.back = whitening(np.asarray(moments.inputs))
-        d, k = self.back.shape
-        self.unit = float(np.sqrt(moments.g[-1])) or 1.0
-        self.from_tokens = np.zeros((k + 1, d + 1))
-        self.from_tokens[:k, :d], self.from_tokens[k, d] = forth, 1 / self.unit
-        # All symmetric matrices by their entries: those of whitened G/n from those of G/n.
-        rows, columns = np.triu_indices(d + 1)
-        self._places = np.triu_indices(k + 1)
-        pairs = np.einsum("ip,jp->ijp", self.from_tokens[:, rows], self.from_tokens[:, columns])
-        pairs = pairs + np.where(rows == columns, 0.0, np.swapaxes(pairs, 0, 1))
-        change = pairs[self._places]
-        to_white = np.linalg.pinv(self.back) / self.unit
-        self._mean_g, self._mean_w = change @ np.asarray(moments.g), to_white @ np.asarray(moments.w)
-        gg = change @ np.asarray(moments.gg) @ change.T
-        wg = to_white @ np.asarray(moments.wg) @ change.T
-        ww = to_white @ np.asarray(moments.ww) @ to_white.T
-        if free_offset:
-            gg = gg - np.outer(self._mean_g, self._mean_g)
-            wg = wg - np.outer(self._mean_w, self._mean_g)
-            ww = ww - np.outer(self._mean_w, self._mean_w)
-        self._gg, self.target, self.constant = gg, self._spread(wg), float(np.trace(ww))
-
-    def _spread(self, entries: Float[np.ndarray, "*batch m"]) -> Float[np.ndarray, "*batch s s"]:
-        """The symmetric matrices with these entries."""
-        size = self.from_tokens.shape[0]
-        full = np.zeros((*entries.shape[:-1], size, size))
-        full[..., self._places[0], self._places[1]] = entries
-        full[..., self._places[1], self._places[0]] = entries
-        return full
-
-    def masked_normal(self, t: Matrices) -> Matrices:
-        return self._spread(np.asarray(packed(t)) @ self._gg)
-
-    def normal(self, t: Tensor) -> Tensor:
-        return self.masked_normal(t)
-
-    def saturated(self) -> Tensor:
-        return self.unrestricted()
-
-    def offset(self, t: Tensor) -> Float[np.ndarray, " k"]:
-        return self._mean_w - np.asarray(packed(t)) @ self._mean_g if self.free_offset else np.zeros(self.k)
 
 
 class GaussianForm(AbstractForm):

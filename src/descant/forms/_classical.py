@@ -3,14 +3,15 @@
 import math
 
 import numpy as np
-from jaxtyping import Array, Float
 
-from ._problem import Problem, Whitened
+from .._arrays import Number
+from ._problem import AbstractProblem, Whitened
 
 
-def zero_risk(problem: Problem) -> Float[Array, ""]:
+def zero_risk(problem: AbstractProblem) -> Number:
     """Risk of predicting 0: E `<w, x_query>`^2 = tr Lambda (Psi + mu mu^T), the size of the signal.
 
+    >>> from descant.theory import Problem
     >>> float(zero_risk(Problem(np.ones(2), np.eye(2), np.eye(2), 8, sigma=0.5)))
     4.0
     """
@@ -24,7 +25,7 @@ def _mean_inverse_trace(size: int, freedom: int) -> float:
     return size / (freedom - size - 1) if freedom > size + 1 else math.inf
 
 
-def ols_risk(problem: Problem) -> float | None:
+def ols_risk(problem: AbstractProblem) -> float | None:
     """Risk of least squares (least norm when it is not unique), or None where no closed form is known.
 
     With k the rank of Lambda: E sigma^2 k / (n - k - 1) for n >= k. For n < k the least-norm solution sees a random
@@ -47,7 +48,7 @@ def ols_risk(problem: Problem) -> float | None:
     return lost + (noise2 * _mean_inverse_trace(n, k) if noise2 > 0 else 0.0)
 
 
-def noiseless_oracle_risk(problem: Problem) -> float | None:
+def noiseless_oracle_risk(problem: AbstractProblem) -> float | None:
     """The Bayes (and oracle ridge) risk where it has a closed form without noise; None elsewhere.
 
     Zero if the context determines every direction the prior leaves open; otherwise, for Lambda^(1/2) Psi Lambda^(1/2)

@@ -6,10 +6,10 @@ over w ~ N(0, Psi) takes Gaussian moments up to the fourth, and gives the operat
 is removed first, by writing labels as y - `<mu, x>` (the shift lemma). Derivation: docs/theory/gram.md.
 """
 
-import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
-from ._problem import Arrays, Problem, Scalar
+from .._arrays import Arrays, Number, Scalar, namespace
+from ._problem import AbstractProblem
 
 
 def fourth_moment(cov: Float[Arrays, "k k"], noise2: Scalar, noise4: Scalar) -> Scalar:
@@ -74,18 +74,19 @@ def symmetrise_cubic(k: Float[Arrays, "k k k"]) -> Float[Arrays, "k k k"]:
 
 
 def _centred(
-    problem: Problem, offset: Float[Array, " d"], tensor: Float[Array, "d e e"]
-) -> tuple[Float[Array, " d"], Float[Array, "d e e"], Float[Array, " d"], Float[Array, "d d"]]:
+    problem: AbstractProblem, offset: Float[Arrays, " d"], tensor: Float[Arrays, "d e e"]
+) -> tuple[Float[Arrays, " d"], Float[Arrays, "d e e"], Float[Arrays, " d"], Float[Arrays, "d d"]]:
     """Offset, tensor, prior mean and covariance in whitened coordinates, with labels y - `<mu, x>`."""
-    root, d = problem.root, problem.d
+    root, d, xp = problem.root, problem.d, namespace(problem.inputs, offset, tensor)
     mean = root @ problem.mean
     # (x, y) = to_tokens (z, y - <mu, x>)
-    to_tokens = jnp.eye(d + 1).at[:d, :d].set(root).at[d, :d].set(mean)
-    white = jnp.einsum("lm,mij->lij", root, symmetrise(tensor))
+    sides = xp.concatenate([root, mean[None]])
+    to_tokens = xp.concatenate([sides, xp.eye(d + 1)[:, d:]], axis=1)
+    white = xp.einsum("lm,mij->lij", root, symmetrise(tensor))
     return root @ offset, to_tokens.T @ white @ to_tokens, mean, root @ problem.cov @ root
 
 
-def gram_risk(problem: Problem, offset: Float[Array, " d"], tensor: Float[Array, "d e e"]) -> Float[Array, ""]:
+def gram_risk(problem: AbstractProblem, offset: Float[Arrays, " d"], tensor: Float[Arrays, "d e e"]) -> Number:
     """Exact risk of the predictor with weights offset_l + `<tensor_l, G/n>`, its query masked.
 
     Every one-layer linear attention is of this form (`estimators.GramAffine`), with any number of heads and any guess.
@@ -104,10 +105,10 @@ def gram_risk(problem: Problem, offset: Float[Array, " d"], tensor: Float[Array,
     missing = mean - offset
     moment = second_moment(t, cov, problem.n, problem.noise2, problem.noise4)
     target = missing[:, None, None] * first_moment(cov, problem.noise2)[None] + task_moment(cov)
-    return jnp.sum(t * moment) - 2 * jnp.sum(t * target) + jnp.trace(cov) + missing @ missing
+    return (t * moment).sum() - 2 * (t * target).sum() + cov.trace() + missing @ missing
 
 
-def attending_risk(problem: Problem, offset: Float[Array, " d"], tensor: Float[Array, "d e e"]) -> Float[Array, ""]:
+def attending_risk(problem: AbstractProblem, offset: Float[Arrays, " d"], tensor: Float[Arrays, "d e e"]) -> Number:
     """Exact risk of the same layer when the query token (x_query, 0) is among the keys and values.
 
     The query then adds a cubic form K(x, x, x) in itself, K the symmetric part of tensor_xx / n. With k_l = sum_i K_iil
@@ -117,10 +118,10 @@ def attending_risk(problem: Problem, offset: Float[Array, " d"], tensor: Float[A
     """
     masked = gram_risk(problem, offset, tensor)
     offset, t, mean, cov = _centred(problem, offset, tensor)
-    bias = offset - mean + jnp.sum(t * first_moment(cov, problem.noise2)[None], axis=(1, 2))
+    bias = offset - mean + (t * first_moment(cov, problem.noise2)[None]).sum((1, 2))
     cubic = query_cubic(t, mean, problem.n)
-    traces = jnp.einsum("iil->l", cubic)
-    return masked + 6 * bias @ traces + 6 * jnp.sum(cubic**2) + 9 * traces @ traces
+    traces = cubic.trace()
+    return masked + 6 * bias @ traces + 6 * (cubic**2).sum() + 9 * traces @ traces
 
 
 def query_cubic(t: Float[Arrays, "k s s"], mean: Float[Arrays, " k"], n: int) -> Float[Arrays, "k k k"]:

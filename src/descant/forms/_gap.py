@@ -9,11 +9,12 @@ span.
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
+from .._arrays import Arrays, Number
 from ._gd_beta import gd_beta_minimum, whitened_gamma
 from ._gram import fourth_moment
-from ._problem import Problem, Whitened
+from ._problem import AbstractProblem, Whitened
 
 
 class ConstantImitation(NamedTuple):
@@ -61,7 +62,7 @@ def saturated_tensor(white: Whitened) -> Float[np.ndarray, "k s s"]:
     return tensor
 
 
-def saturated_gap(problem: Problem, start: Float[Array, " d"] | None = None) -> Float[Array, ""]:
+def saturated_gap(problem: AbstractProblem, start: Float[Arrays, " d"] | None = None) -> Number:
     """Risk of the best LSA with d + 1 or more heads, less that of the best GD-beta; 0 only if the guess is right.
 
     The gap is |mu - w0|^2 in the Lambda norm times 1 / (1 + k n / 2 + (E sigma^2)^2 / V), where k is the rank of
@@ -76,16 +77,17 @@ def saturated_gap(problem: Problem, start: Float[Array, " d"] | None = None) -> 
     return problem.size(shift) * imitate_constant(Whitened.of(problem)).distance
 
 
-def saturated_risk(problem: Problem) -> Float[Array, ""]:
+def saturated_risk(problem: AbstractProblem) -> Number:
     """Risk of the best LSA with d + 1 or more heads, query masked and guess 0: `gd_beta_minimum` plus `saturated_gap`.
 
+    >>> from descant.theory import Problem
     >>> round(float(saturated_risk(Problem(np.ones(2), np.eye(2), np.eye(2), 7, sigma=0.0))), 4)
     0.85
     """
     return gd_beta_minimum(problem) + saturated_gap(problem)
 
 
-def heads_needed(problem: Problem) -> int:
+def heads_needed(problem: AbstractProblem) -> int:
     """How many heads surely reach `saturated_risk`: 1 without a prior mean, else d or d + 1; with d + 1, d don't.
 
     d heads can realise the optimum iff its d symmetric matrices vanish on one common line. In centred, whitened

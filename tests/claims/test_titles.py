@@ -1,0 +1,17 @@
+"""Titles that are read from the source are those of the claims."""
+
+from descant.claims import all_claims, titles
+
+
+def test_titles_are_those_of_the_claims():
+    found = titles()
+    expected = {id: (id, claim.paper, claim.title) for id, claim in all_claims().items()}
+    assert list(found) == list(expected) and {id: tuple(title) for id, title in found.items()} == expected
+    assert set(titles(["elsa", "gd-beta-optimum"])) == {id for id in found if found[id].paper == "elsa"} | {
+        "gd-beta-optimum"
+    }
+
+
+def test_with_claims_of_ones_own_all_are_imported(monkeypatch):
+    monkeypatch.setenv("DESCANT_CLAIMS", "tests.support.fake_claims")
+    assert set(titles()) == set(all_claims())
