@@ -1,6 +1,5 @@
 """The compiler: what programs cost, that its proof can fail, and what can be done with the result."""
 
-import json
 import re
 
 import equinox as eqx
@@ -9,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from descant._sealed import unsealed, write_page
 from descant.programs import CompilerError, Program, compile_program, find, load
 from descant.programs._compile import choose
 from descant.programs.schedule import Head, Reading, Write
@@ -195,9 +195,9 @@ def test_save_and_load(tmp_path):
     text = (tmp_path / "a" / "program.json").read_text()
 
     def spoil(change):
-        value = json.loads(text)
+        value = unsealed(text.encode())
         change(value)
-        (tmp_path / "a" / "program.json").write_text(json.dumps(value))
+        write_page(tmp_path / "a" / "program.json", value)
 
     for change, sentence in (
         (lambda v: v.update(format="other"), "the format is not"),

@@ -184,7 +184,7 @@ def load(folder: str | Path) -> CompiledProgram:
     try:
         description, expected = Description.from_json(unsealed(text))
     except ValueError as error:
-        raise ValueError(f"{folder / PROGRAM} can't be read: {error}; compile it again.") from None
+        raise ValueError(f"{folder / PROGRAM} can't be read: {str(error).rstrip('.')}; compile it again.") from None
     if digest(weights) != expected:
         raise ValueError(f"{folder / WEIGHTS} is not the file that {PROGRAM} was written for; compile it again.")
     network = load_model(folder / WEIGHTS)
