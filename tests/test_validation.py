@@ -110,3 +110,43 @@ def test_prompts_of_wrong_shape(x, y, sentence):
     code = f"import jax.numpy as jnp, descant; descant.Prompt(jnp.ones({x}), jnp.ones({y}), jnp.ones(2))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "ValueError" in done.stderr and sentence in done.stderr
+
+
+WRONG_SORTS = """
+import jax, numpy as np
+from descant import LinearRegression, estimators, risk
+from descant.measure import exact_risk
+
+assert float(LinearRegression(3, 5, noise=np.float32(0.5)).noise.sigma) == 0.5
+wide = LinearRegression(3, 6, noise=0.5)
+prompt = LinearRegression(2, 6, noise=0.5).sample(key=jax.random.key(0))
+eye = np.eye(3)
+wrong = [
+    *(lambda part=part, value=value: LinearRegression(3, 5, **{part: value})
+      for part in ("prior", "inputs", "noise", "labels") for value in ("gaussian", [1.0, 3.0], {}, object)),
+    *(lambda size=size: LinearRegression(size, 5) for size in (2.0, "3", None, True, -1)),
+    lambda: LinearRegression(10**6, 5),
+    lambda: risk(estimators.Zero(), wide, "magic"),
+    lambda: risk(estimators.Zero(), wide, samples=1.5),
+    *(lambda made=made, ask=ask: ask(made)
+      for made in (
+          estimators.PreconditionedGD(eye), estimators.GDBeta(np.ones(3), eye), estimators.GD(np.zeros(3), [0.1, 0.1]),
+          estimators.GramAffine(np.zeros(3), np.zeros((3, 4, 4))), estimators.OracleRidge.of(wide),
+          estimators.Bayes.of(wide),
+      )
+      for ask in (lambda made: made(prompt), lambda made: exact_risk(made, LinearRegression(2, 6, noise=0.5)))),
+]
+for index, call in enumerate(wrong):
+    try:
+        call()
+    except ValueError as error:
+        assert 0 < len(str(error)) < 300 and "\\n" not in str(error), (index, error)
+    else:
+        raise AssertionError(f"number {index} was taken")
+"""
+
+
+def test_wrong_sorts_and_other_dimensions_are_one_sentence():
+    """In an interpreter of its own: here the run-time type checker would speak first."""
+    done = subprocess.run([sys.executable, "-c", WRONG_SORTS], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

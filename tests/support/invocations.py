@@ -17,9 +17,39 @@ from descant.cli import app
 from tests.support.llm_data import write_data
 
 HUGE = "9" * 30
-NOT_WHOLE = ("", "two", "1.5", "2.0", "1e3", "nan", "inf", "-inf", "1e309", "0x10", "1_", "1,2", "½", "3\0", HUGE, "-" + HUGE)
+NOT_WHOLE = (
+    "",
+    "two",
+    "1.5",
+    "2.0",
+    "1e3",
+    "nan",
+    "inf",
+    "-inf",
+    "1e309",
+    "0x10",
+    "1_",
+    "1,2",
+    "½",
+    "3\0",
+    HUGE,
+    "-" + HUGE,
+)
 NOT_FINITE = ("", "half", "nan", "inf", "-inf", "1e309", "-1e999", "1..5", "0x1p3", "1 2", "1e", "0.5\0")
-NOT_A_NAME = ("", "nobody", "nowhere:Thing", "os:nothing", "os:sep", "../../evil", "☃", "a b", "a\0b", "x" * 3000, ":", "a:b:c")
+NOT_A_NAME = (
+    "",
+    "nobody",
+    "nowhere:Thing",
+    "os:nothing",
+    "os:sep",
+    "../../evil",
+    "☃",
+    "a b",
+    "a\0b",
+    "x" * 3000,
+    ":",
+    "a:b:c",
+)
 # Names that laws and choices of `descant` never have; numbers among them may be levels of noise.
 NOT_A_LAW = (*NOT_A_NAME, "gaussian:nan", "student-t:-1", "student-t:inf", "student-t:1,2,3", "-1", "nan", "1,-1")
 # The least that a flag may be; whole numbers may be anything where it is None.
@@ -29,14 +59,15 @@ OUT_OF_RANGE = {
     "--prior-scale": ("-1", "-1e-9"),
     "--input-condition": ("0", "0.5", "-1"),
     "--lr": ("0", "-1", "-0.001"),
-    "--timeout": ("0", "-1"),
 }
+# What else names a flag: a setting is named itself, and what is loaded with a model is one.
+SAYS = {"--set": ("the size n", "no scalar"), "--kinds": ("model is",)}
 TOO_MUCH = {"--d": "10000000", "--samples": str(10**12), "--levels": str(10**8), "--seeds": str(10**8)}
 
 # What each command takes, with everything right; `{name}` is a file or folder of the sandbox.
 RIGHT = {
     "risk": ["zero", "--d", "2", "--n", "3"],
-    "reproduce": ["zero-mean"],
+    "reproduce": ["zero-mean-heads"],
     "claims": [],
     "crosscheck": [],
     "models": [],
@@ -49,7 +80,8 @@ RIGHT = {
     "compile": ["ridge", "--set", "n=4", "d=2", "T=1"],
     "run": ["{program}", "--inputs", "{arrays}", "--out", "results.npz"],
     "programs": [],
-    "llm sts": ["--data", "{sts}"],
+    # The last thing that is looked at: no model is loaded.
+    "llm sts": ["--data", "{sts}", "--queries", "3", "--model", "missing.gguf"],
     "llm models": [],
 }
 
@@ -80,8 +112,8 @@ class Sandbox:
         for name in ("run", "other-run"):
             run = Store(root / "runs", code="0" * 16).open(config | {"seed": len(name)}, root / name)
             run.finish(made, {"risk": 1.0, "standard_error": 0.0, "adjusted": 1.0, "bayes": 0.0, "stopped": "at once"})
-        compile_program("ridge", n=4, d=2, T=1).save(box.program)
-        np.savez(box.arrays, X=np.ones((4, 2)), Y=np.ones((4, 1)))
+        compile_program("ridge", n=4, d=2, T=3).save(box.program)
+        np.savez(box.arrays, X=np.ones((4, 2)), y=np.ones((4, 1)))
         write_data(root / "sts", train=20, asked=10)
         (root / "notes.txt").write_text("the user's own\n")
         (root / "folder").mkdir()
@@ -154,37 +186,46 @@ def commands(of: Any = app, path: tuple[str, ...] = ()) -> Iterator[tuple[str, A
         yield " ".join(path), of
 
 
-def bad_invocations(name: str, command: Any, box: Sandbox) -> Iterator[list[str]]:
+@dataclass(frozen=True)
+class Bad:
+    """An invocation that must be refused, and words of which the sentence should have one: its flag, or its value."""
+
+    arguments: list[str]
+    names: tuple[str, ...] = ("",)
+
+
+def bad_invocations(name: str, command: Any, box: Sandbox) -> Iterator[Bad]:
     """All that is refused of one command."""
     words, right = name.split(), box.filled(RIGHT[name])
-    yield [*words, *right, "--nope"]
-    yield [*words, *right, "--nope", "1"]
-    yield [*words, *right, "--nope=1"]
-    yield [*words, *right, "-z"]
-    yield [*words, *right, "--d=1=2", "--"]
-    arguments = [each for each in command.assemble_argument_collection() if not each.children]
-    for each in arguments:
-        flag = each.name
-        if not flag.startswith("--"):
-            for text in _positional(name, box):
-                yield [*words, *_without_first(right, text)]
+    for unknown in (["--nope"], ["--nope", "1"], ["--nope=1"], ["-z"]):
+        yield Bad([*words, *right, *unknown], (unknown[0].split("=")[0],))
+    for each in command.assemble_argument_collection():
+        if each.children:
             continue
-        sorts = get_args(each.hint) or (each.hint,)
-        rest = _without(right, flag)
-        if bool in sorts:
-            yield from ([*words, *rest, f"{flag}={text}"] for text in ("", "maybe", "2", "1.0", "nan", "☃"))
-            yield [*words, *rest, f"--no{flag[1:]}-at-all"]
+        if not each.name.startswith("--"):
+            yield from (Bad([*words, text, *right[1:]]) for text in _positional(name, box))
             continue
-        yield [*words, *rest, flag]  # without a value
-        many = get_origin(each.hint) in (tuple, list) or list in map(get_origin, sorts)
-        value = _value(right, flag) or "1"
-        if not many:
-            yield [*words, *rest, flag, value, flag, value]
-            yield [*words, *rest, flag, value, f"{flag}={value}"]
-        if each.required:
-            yield [*words, *rest]
-        for text in _bad_values(name, each, sorts, box):
-            yield [*words, *rest, f"{flag}={text}"]
+        for given, value in _misuses(name, each, box, right):
+            flag = each.name[2:]
+            names = (flag, flag.replace("-", " "), value or flag, *SAYS.get(each.name, ()))
+            yield Bad([*words, *_without(right, each.name), *given], names)
+
+
+def _misuses(name: str, each: Any, box: Sandbox, right: list[str]) -> Iterator[tuple[list[str], str]]:
+    """Everything wrong that can be done with a flag: its words, and the value among them."""
+    flag, sorts = each.name, get_args(each.hint) or (each.hint,)
+    if bool in sorts:
+        yield from (([f"{flag}={text}"], text) for text in ("", "maybe", "2", "1.0", "nan", "☃"))
+        yield [f"{flag}-at-all"], ""
+        return
+    value = right[right.index(flag) + 1] if flag in right else "1"
+    yield [flag], ""
+    if list not in map(get_origin, (each.hint, *sorts)) and get_origin(each.hint) is not tuple:
+        yield [flag, value, flag, value], ""
+        yield [flag, value, f"{flag}={value}"], ""
+    if each.required:
+        yield [], ""
+    yield from (([f"{flag}={text}"], text) for text in _bad_values(name, each, sorts, box))
 
 
 def _bad_values(name: str, each: Any, sorts: tuple[Any, ...], box: Sandbox) -> Iterator[str]:
@@ -206,7 +247,23 @@ def _bad_values(name: str, each: Any, sorts: tuple[Any, ...], box: Sandbox) -> I
     elif flag in ("--prior", "--inputs", "--noise", "--label-noise"):
         yield from NOT_A_LAW
     elif flag == "--set":
-        yield from ("", "n", "n=", "=3", "n=4=5", "n=two", "n=1.5", "n=0", "n=-1", "n=nan", "n=inf", "n=1e400", "q=3", "n=9\0", "☃=1")
+        yield from (
+            "",
+            "n",
+            "n=",
+            "=3",
+            "n=4=5",
+            "n=two",
+            "n=1.5",
+            "n=0",
+            "n=-1",
+            "n=nan",
+            "n=inf",
+            "n=1e400",
+            "q=3",
+            "n=9\0",
+            "☃=1",
+        )
     elif flag == "--guess":
         yield from ("nobody", ",", "none,nobody", "none,,gold", "☃")
     elif flag not in ("--base-url", "--model"):
@@ -230,7 +287,8 @@ def _paths(name: str, flag: str, box: Sandbox) -> Iterator[str]:
     yield from ("", "a\0b")
     below = str(box.root / "notes.txt" / "below")
     if flag in ("--out", "--root"):
-        if name not in ("runs", "runs compare", "runs delete"):
+        # Whether there are runs in a folder is for `runs` to say; a language model is opened first.
+        if name not in ("runs", "runs compare", "runs delete", "llm sts"):
             yield below
             if name != "run":
                 yield str(box.root / "notes.txt")
@@ -252,11 +310,3 @@ def _without(words: list[str], flag: str) -> list[str]:
     start = words.index(flag)
     end = next((index for index in range(start + 1, len(words)) if words[index].startswith("--")), len(words))
     return words[:start] + words[end:]
-
-
-def _value(words: list[str], flag: str) -> str | None:
-    return words[words.index(flag) + 1] if flag in words else None
-
-
-def _without_first(words: list[str], text: str) -> list[str]:
-    return [text, *words[1:]]

@@ -37,7 +37,13 @@ from ._guess import (
     LinearGuess as LinearGuess,
     NoGuess as NoGuess,
 )
-from ._kind import Kind as Kind, Prepared as Prepared, kind_of as kind_of, random_start as random_start
+from ._kind import (
+    NEUTRAL as NEUTRAL,
+    Kind as Kind,
+    Prepared as Prepared,
+    kind_of as kind_of,
+    random_start as random_start,
+)
 from ._kinds import KINDS as KINDS, Named as Named, discover as _discover, make_model as make_model
 from ._layer_states import LayerStates as LayerStates, layer_states as layer_states
 from ._levels import (

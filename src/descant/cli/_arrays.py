@@ -1,4 +1,4 @@
-"""Arrays by name from a file that somebody else wrote: nothing is allocated before the file has shown that it has it."""
+"""Arrays by name from a file that somebody else wrote: nothing is allocated that the file only claims to have."""
 
 import math
 import zipfile
@@ -14,7 +14,7 @@ HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
-    """The arrays of an .npz file; a `ValueError` in one sentence if it is none, or damaged, or claims what it hasn't."""
+    """The arrays of an .npz file; a `ValueError` if it is none, or damaged, or claims what it hasn't."""
     try:
         with zipfile.ZipFile(path) as file:
             return {info.filename.removesuffix(".npy"): _array(file, info) for info in file.infolist()}

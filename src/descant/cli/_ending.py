@@ -3,7 +3,7 @@
 | status | what |
 |---|---|
 | 0 | done |
-| 1 | no mistake of the user's: a result that overflows, a claim that could not be judged, a lack of memory, a fault of ours |
+| 1 | no mistake of the user's: a result that overflows, an experiment that failed, a lack of memory, a fault of ours |
 | 2 | a mistake in what was asked for |
 | 130, 143 | interrupted by Ctrl-C, or by SIGTERM |
 | 141 | nobody reads the output any more |
@@ -82,9 +82,10 @@ def _told(error: BaseException) -> tuple[int, str]:
 
 def _close(stream) -> None:
     """Let go of what is still to be written to a stream that can't take it, or the interpreter would try again."""
+    if stream is None:
+        return
     try:
-        if stream is not None:
-            stream.flush()
+        stream.flush()
     except OSError:
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -10,10 +10,11 @@ from ..theory import affine_risk, known_laws
 
 
 def exact_risk(predictor: AbstractPredictor, task: AbstractTask) -> float:
-    """The predictor's risk in closed form; `Unknown` if there is none, with the reason; `OverflowError` if it overflows.
+    """The predictor's risk in closed form; `Unknown` if there is none, with the reason.
 
     One layer of linear attention (anything affine in the Gram matrix) has one wherever the moments of the task's laws
-    are known, see `theory.GramMoments`; others have one if they say so themselves.
+    are known, see `theory.GramMoments`; others have one if they say so themselves. One beyond what numbers hold is an
+    `OverflowError`.
 
     >>> from descant import LinearRegression, UniformInputs, estimators
     >>> exact_risk(estimators.Zero(), LinearRegression(d=3, n=5, inputs=UniformInputs(-1, 1)))

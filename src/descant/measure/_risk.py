@@ -38,8 +38,8 @@ class Risk:
     `adjusted` is the risk less the oracle's, who knows the prior and is told the prompt's noise level (for Gaussian
     tasks the oracle ridge), with a standard error of its own: on sampled contexts the two are paired, so it is the
     smaller one. Both are None where the task doesn't know its posterior. `note` says why a risk that was sampled is not
-    exact; if a moment is infinite, so may be the risk, and then no number of samples has that mean. A sampled `value` that
-    is NaN or infinite is an overflow, which `note` then says.
+    exact; if a moment is infinite, so may be the risk, and then no number of samples has that mean. A sampled `value`
+    that is NaN or infinite is an overflow, which `note` then says.
     """
 
     value: float

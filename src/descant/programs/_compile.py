@@ -39,7 +39,10 @@ def compile_program(
     if not isinstance(program, Program):
         program = find(program)
     traced = program.trace(settings, **more)
-    rows, columns = max((each.shape[0] for each in traced.inputs), default=1), sum(each.shape[1] for each in traced.inputs)
+    rows, columns = (
+        max((each.shape[0] for each in traced.inputs), default=1),
+        sum(each.shape[1] for each in traced.inputs),
+    )
     # H holds at least the inputs side by side, and a head has three matrices and three biases.
     _memory.need(f"{traced.name} for an H of {rows} x {columns} or more", 20 * columns * (columns + rows), "its sizes")
     return finish(choose(traced, hoist=hoist))

@@ -79,7 +79,9 @@ class LMTrainer:
             _check.size("drawn", drawn)
         size = parameters(model)
         # A Gauss-Newton matrix for each piece of the pool that is at work, and their sum.
-        _memory.need(f"least squares with {size} parameters", (cores() + 3) * size * size, "layers, heads or d, or use adam")
+        _memory.need(
+            f"least squares with {size} parameters", (cores() + 3) * size * size, "layers, heads or d, or use adam"
+        )
         self.task, self.objective = task, objective
         self.levels = plan(model, task, random_starts) if levels is None else levels
         self.screen_steps, self.refine_steps, self.keep = screen_steps, refine_steps, keep

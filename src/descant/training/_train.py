@@ -13,6 +13,7 @@ from .._trainer import State, Trainer, to_end
 from ..measure import Risk, risk
 from ..tasks import AbstractTask
 from . import _adam, _lm, _population
+from ._display import Display, References
 from ._objective import OBJECTIVES, check_objective
 from ._solver import SOLVERS, Solver, as_solver
 
@@ -101,6 +102,7 @@ def train(
     key: PRNGKeyArray | None = None,
     samples: int = 65_536,
     on_rows: Callable[[list[dict[str, Any]]], Any] | None = None,
+    progress: bool = False,
     **settings: Any,
 ) -> Trained:
     """Train a model on a task and measure what came out.
@@ -109,7 +111,8 @@ def train(
     whole risk of a single layer), `lm` (Levenberg-Marquardt on a pool of moments, through shallower networks to deep
     ones), `adam`, or one of your own (a class of trainers, a `Solver`, or `module:name`); `objective` one of `query`,
     `weights`, `posterior`, `adjusted`, or `auto`; `settings` go to the solver. `samples` fresh contexts measure the
-    result, none left out. `on_rows` sees what the trainer tells, as it tells it. The same `key` (key 0 if left out)
+    result, none left out. `on_rows` sees what the trainer tells, as it tells it; `progress=True` shows it live, as
+    `descant train` does, on a terminal or in a notebook, and nothing elsewhere. The same `key` (key 0 if left out)
     gives the same result.
 
     **Returns:** a `Trained`.
@@ -126,13 +129,16 @@ def train(
     trainer = make_trainer(model, task, choice, key=jax.random.fold_in(key, 0), **settings)
     told: list[dict[str, Any]] = []
 
-    def tell(state: State, rows: list[dict[str, Any]]) -> None:
-        del state
-        told.extend(rows)
-        if on_rows is not None:
-            on_rows(rows)
+    with Display(choice.objective, lambda: References.of(task), quiet=not progress) as display:
 
-    state = to_end(trainer, each=tell)
+        def tell(state: State, rows: list[dict[str, Any]]) -> None:
+            del state
+            told.extend(rows)
+            display.show(rows)
+            if on_rows is not None:
+                on_rows(rows)
+
+        state = to_end(trainer, each=tell)
     found = trainer.model(state)
     measured = risk(found, task, samples=samples, key=jax.random.fold_in(key, 1))
     return Trained(found, measured, choice, stop_reason(state), told)

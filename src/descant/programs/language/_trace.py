@@ -36,16 +36,14 @@ class Trace:
 
     def add(self, op: str, operands: tuple[int, ...], shape: Shape, attribute: Any = None) -> int:
         """Record an operation; the address of its value."""
-        if len(self.instructions) >= LONGEST:
-            raise ProgramError(
-                f"the program takes more than {LONGEST} steps when its loops are run", "lower the counts of its loops"
-            )
+        _check_length(len(self.instructions))
         self.instructions.append(Instruction(op, operands, shape, attribute, position=self._where()))
         return len(self.instructions) - 1
 
     def loop(self, indices: range, names: Callable[[], Mapping[str, int]]) -> Iterator[int]:
         """Run through the indices, noting at each boundary which matrices the program's names hold."""
         record = LoopRecord()
+        _check_length(len(indices))
         for index in indices:
             self._mark(record, names)
             yield index
@@ -56,6 +54,13 @@ class Trace:
     def _mark(self, record: LoopRecord, names: Callable[[], Mapping[str, int]]) -> None:
         record.starts.append(len(self.instructions))
         record.names.append(dict(names()))
+
+
+def _check_length(steps: int) -> None:
+    if steps >= LONGEST:
+        raise ProgramError(
+            f"the program takes more than {LONGEST} steps when its loops are run", "lower the counts of its loops"
+        )
 
 
 def active() -> Trace:
