@@ -10,6 +10,7 @@ import pytest
 from descant._disk import write_at, write_whole
 from descant._lock import locked
 from descant._names import LONGEST, file_name, slug
+from descant._sealed import read_page, write_page
 from descant.claims import Figure, Lab, Table, claim
 from descant.llm import find_template
 from descant.report._pages import by_stem
@@ -140,8 +141,10 @@ def test_outputs_of_a_program(tmp_path, capsys):
             "self": (2 * x).tolist(),
         }
     out.unlink()
-    text = (folder / "program.json").read_text()
-    (folder / "program.json").write_text(text.replace('"name": "file"', '"name": "../../evil"'))
+    # By whoever can compute a checksum.
+    described = read_page(folder / "program.json")
+    described["outputs"][0]["name"] = "../../evil"
+    write_page(folder / "program.json", described)
     status, _, err = run(*arguments, capsys=capsys)
     assert status == 2 and "output is '../../evil', which names files" in err
     assert not out.exists() and untouched(tmp_path) == []

@@ -102,9 +102,10 @@ def a_report(folder: Path) -> Kept:
         judgements = kept(folder, {claim.id: claim})
         assert judgements[claim.id].verdict == "holds"
         part = lab.keep("part", lambda: pytest.fail("computed again"))
-        return repr((judgements, part, _kept.read(folder / "other" / "parts" / "part.json"), written(folder)))
+        return repr((judgements, part, _kept.read(of_part), written(folder)))
 
-    names = (str(path.relative_to(folder)), "other/parts/part.json", ".written.json")
+    [of_part] = (folder / "other" / "parts").iterdir()
+    names = (*(str(each.relative_to(folder)) for each in (path, of_part)), ".written.json")
     return Kept(folder, read, names)
 
 
