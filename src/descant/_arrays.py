@@ -33,6 +33,10 @@ def traced(value: Any) -> bool:
     return jax is not None and isinstance(value, jax.core.Tracer)
 
 
+# NumPy warns of numbers that are too large where JAX goes on: here both go on, and whoever shows a number looks at it.
+quietly = np.errstate(over="ignore", invalid="ignore", divide="ignore")
+
+
 def settled(array: Any) -> Any:
     """The array as NumPy has it, where its numbers are known; one that is traced stays as it is."""
     return array if traced(array) else np.asarray(array)

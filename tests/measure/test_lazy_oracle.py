@@ -1,11 +1,13 @@
 """What a risk costs: an exact one compiles next to nothing and draws nothing, and the oracle is sampled once a task."""
 
+import contextlib
+
 import jax
 import pytest
 
 from descant import FixedNoise, GaussianPrior, LinearRegression, UniformNoise, best, risk
 from descant.forms import _oracle
-from descant.measure import _risk
+from descant.measure import _risk, exact_risk
 
 # A key, and a few numbers that are turned into JAX's.
 FEWEST_PROGRAMS = 6
@@ -67,3 +69,11 @@ def test_the_oracle_itself_is_the_same_number():
     # Who believes in another law of the noise is no oracle, though the mean variance is the same.
     uniform = LinearRegression(2, 5, noise=UniformNoise(0.5 * 3**0.5))
     assert risk(best("bayes", uniform), task, samples=64).adjusted > 0
+
+
+@pytest.mark.parametrize("name", ["gd", "lsa", "zero"])
+def test_numbers_that_are_too_large_give_no_warnings(name):
+    """Warnings are errors here: what overflows in NumPy goes on, as it does in JAX, until somebody looks at it."""
+    task = LinearRegression(2, 3, GaussianPrior.isotropic(2, 1e200), noise=FixedNoise(1.0))
+    with contextlib.suppress(ValueError, OverflowError):
+        exact_risk(best(name, task), task)

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .. import _check
-from .._arrays import settled
+from .._arrays import quietly, settled
 from .._predictor import AbstractPredictor
 from .._registry import Registry, fits, made
 from .._unknown import Unknown
@@ -163,6 +163,7 @@ for _name, _record in {
     ESTIMATORS.add(_name, _record)
 
 
+@quietly
 def best(name: str, task: AbstractTask, *, heads: int | None = None, query_masked: bool = True) -> AbstractPredictor:
     """The predictor with this name; for a class of predictors, the member of least risk on the task.
 

@@ -5,13 +5,14 @@ import math
 import jax
 
 from .. import _check, _memory
-from .._arrays import settled
+from .._arrays import quietly, settled
 from .._predictor import AbstractPredictor, Merged
 from .._unknown import Unknown
 from ..tasks import AbstractTask
 from ..theory import affine_risk, known_laws
 
 
+@quietly
 def exact_risk(predictor: AbstractPredictor, task: AbstractTask) -> float:
     """The predictor's risk in closed form; `Unknown` if there is none, with the reason.
 

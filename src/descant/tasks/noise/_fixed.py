@@ -5,7 +5,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ... import _check
-from ..._arrays import Number, settled
+from ..._arrays import Number, quietly, settled
 from ._abstract import AbstractNoise, LogLikelihood, NoiseNodes, one_level
 
 
@@ -41,6 +41,7 @@ class FixedNoise(AbstractNoise):
         del normal
         return self.sigma
 
+    @quietly
     def moment(self, power: int) -> Number:
         """sigma^power."""
         return settled(self.sigma) ** power
