@@ -17,7 +17,7 @@ def compile_command(
     program: str,
     /,
     *,
-    set: Annotated[list[str] | None, Parameter(consume_multiple=True, metavar="NAME=NUMBER")] = None,
+    set: Annotated[list[str] | None, Parameter(consume_multiple=True, metavar="NAME=NUMBER...")] = None,
     out: Path | None = None,
     hoist: Annotated[bool, Parameter(show_default="--hoist")] = True,
     explain: Annotated[bool, Parameter(negative="")] = False,

@@ -276,7 +276,7 @@ def evaluate(
     samples
         Fresh contexts per measurement.
     levels
-        How many noise levels, from 0 to one beyond the largest the model was trained on.
+        How many noise levels, from 0 to 1 above the largest that the task draws.
     seed
         Seed of the fresh contexts.
     rescale
