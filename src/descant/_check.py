@@ -34,6 +34,16 @@ def finite(name: str, value) -> None:
         raise ValueError(f"{name} holds NaN or infinity; expected finite numbers.")
 
 
+def location(name: str, value, d: int | None = None) -> None:
+    """Check one number for all coordinates, or a vector of them: d, where d is known."""
+    magnitude(name, value)
+    found = np.shape(value)
+    if len(found) > 1 or (d is not None and found not in ((), (d,))):
+        many = "d" if d is None else f"d = {d}"
+        given = f"{found[0]} numbers" if len(found) == 1 else f"an array of shape {found}"
+        raise ValueError(f"{name} is {given}; expected one number for all coordinates, or {many} of them.")
+
+
 def shape(name: str, value, expected: tuple[int, ...], why: str) -> None:
     """Check an array's shape; `why` says where the expected sizes come from."""
     if value.shape != expected:

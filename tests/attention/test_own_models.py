@@ -320,7 +320,7 @@ def test_the_gated_layer_of_the_examples_from_the_command_line(folder):
     assert trained.returncode == 0, trained.stderr
     result = json.loads(trained.stdout)
     assert result["stopped"] == "step limit of 60"
-    shown = json.loads(outside(folder, "runs", "--json", "--root", ".").stdout)
+    shown = json.loads(outside(folder, "runs", "--json", "--root", ".").stdout)["runs"]
     assert [run["config"]["model"] for run in shown if run["name"] == "gated"] == ["gated_attention:Gated"]
     refused = outside(folder, "eval", "gated", "--samples", "500")
     assert refused.returncode == 2

@@ -48,7 +48,7 @@ def test_a_fifth_paper_from_outside_the_package(tmp_path, more, shown, cited):
     if not more:
         listed = descant(tmp_path, "claims")
         assert listed.index("Linear transformers") < listed.index("Own notes") < listed.index("sparse-start")
-        [claim] = json.loads(descant(tmp_path, "claims", "own-notes", "--json"))
+        [claim] = json.loads(descant(tmp_path, "claims", "own-notes", "--json"))["claims"]
         assert (claim["id"], claim["paper"]) == ("sparse-start", "own-notes")
     out = tmp_path / "report"
     printed = descant(tmp_path, "reproduce", "sparse-start", "--out", str(out), "--processes", "1")

@@ -40,7 +40,7 @@ def shown(capsys, *words: str) -> list[dict]:
     with pytest.raises(SystemExit) as ended:
         main(["table1", "--json", *words])
     assert not ended.value.code
-    return json.loads(capsys.readouterr().out)
+    return json.loads(capsys.readouterr().out)["cells"]
 
 
 def test_the_networks_of_the_report_are_shown(asked, tmp_path, capsys):

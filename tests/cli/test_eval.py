@@ -2,10 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 
-from descant import LinearRegression
+from descant import GaussianInputs, GaussianPrior, LinearRegression
 from descant.attention import load, rescaled
+from descant.cli import main
 from descant.measure import exact_risk
 from tests.support.commands import run
 
@@ -28,13 +30,21 @@ class Coins(AbstractPrior):
 '''
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A gd++ network, which reads any d."""
+    folder = tmp_path_factory.mktemp("trained") / "made"
+    words = "train gd++ --d 2 --n 4 --noise 0.5 --samples 64 --json --out"
+    with pytest.raises(SystemExit) as stop:
+        main([*words.split(), str(folder)])
+    assert not stop.value.code
+    return folder
+
+
 @pytest.fixture
-def trained(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    task = ("--d", "2", "--n", "4", "--noise", "0.5")
-    status, _, error = run("train", "gd++", *task, "--samples", "64", "--out", "made", "--json", capsys=capsys)
-    assert status == 0, error
-    return tmp_path / "made"
+def trained(made, monkeypatch):
+    monkeypatch.chdir(made.parent)
+    return made
 
 
 def test_another_length_costs_what_the_exact_risk_says(trained, capsys):
@@ -47,6 +57,35 @@ def test_another_length_costs_what_the_exact_risk_says(trained, capsys):
     assert scaled["risk"] == pytest.approx(exact_risk(rescaled(model, 4, 12), there), rel=1e-12)
     assert scaled["risk"] < plain["risk"]
     assert plain["task"]["n"] == 12 and scaled["rescaled"] and not plain["rescaled"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "task"),
+    [
+        (("--prior-mean", "0,3"), LinearRegression(2, 4, GaussianPrior([0, 3], np.eye(2)), noise=0.5)),
+        (("--input-spectrum", "3,2"), LinearRegression(2, 4, inputs=GaussianInputs(np.diag([3, 2])), noise=0.5)),
+        (("--input-condition", "4"), LinearRegression(2, 4, inputs=GaussianInputs.conditioned(2, 4.0), noise=0.5)),
+        pytest.param(
+            ("--d", "3", "--prior-mean", "2"),
+            LinearRegression(3, 4, GaussianPrior.isotropic(3, 2.0), noise=0.5),
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_elsewhere_the_risk_is_exact_and_right(trained, flags, task, capsys):
+    asked = ("eval", "made", *flags, "--samples", "64", "--levels", "2", "--json")
+    status, out, error = run(*asked, capsys=capsys)
+    assert status == 0, error
+    there = json.loads(out)["shift"]
+    assert (there["method"], there["standard_error"]) == ("exact", 0)
+    assert there["risk"] == pytest.approx(exact_risk(load(trained / "model.safetensors"), task), rel=1e-12)
+
+
+def test_the_table_says_exact(trained, capsys):
+    status, out, error = run("eval", "made", "--samples", "64", "--levels", "2", capsys=capsys)
+    assert status == 0, error
+    rows = [line for line in out.splitlines() if line.startswith("│")]
+    assert len(rows) == 3 and all("exact" in line for line in rows)
 
 
 def test_other_laws_and_their_table(trained, capsys):

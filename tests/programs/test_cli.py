@@ -67,7 +67,7 @@ def test_the_library_by_name(capsys):
     status, text, _ = run("compile", "ridge", "--set", "n=20", "d=5", "--no-hoist", capsys=capsys)
     assert status == 0 and "20 blocks with 40 heads" in text
     status, text, _ = run("programs", "--json", capsys=capsys)
-    assert status == 0 and {"ridge", "td", "kalman"} <= {row["name"] for row in json.loads(text)}
+    assert status == 0 and {"ridge", "td", "kalman"} <= {row["name"] for row in json.loads(text)["programs"]}
     status, text, _ = run("programs", capsys=capsys)
     assert status == 0 and "newton_schulz" in text
 

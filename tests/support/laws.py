@@ -50,6 +50,8 @@ PRIORS = {
     "student-t-12": StudentTPrior(MEAN, COV, 12),
     "student-t-3.5": StudentTPrior(MEAN, COV, 3.5),
     "laplace": LaplacePrior(0.5, 0.7),
+    "sparse-located": SparsePrior(0.3, MEAN, 0.8),
+    "laplace-located": LaplacePrior(MEAN, 0.7),
 }
 INPUTS = {
     "gaussian": GaussianInputs(COV),

@@ -4,8 +4,8 @@
 
 It writes its port into FOLDER/port, a line per request into FOLDER/requests.jsonl, and reads FOLDER/script.json before
 each request: what to do with requests by their number, such as {"0": "429", "1": "silence"}, or "all" for every one. An
-object says what to send word for word: status, reason, headers, body (gzip: so many MB of it, packed), how many times the
-body is sent, and the pause before each time.
+object says what to send word for word: status, reason, headers, body (gzip: so many MB of it, packed), how many times
+the body is sent, and the pause before each time.
 """
 
 import argparse

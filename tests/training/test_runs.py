@@ -20,9 +20,9 @@ from descant import (
     risk,
 )
 from descant.cli import main
-from descant.cli._display import References, losses, where
 from descant.runs import Store, drive
-from descant.training import choose, make_model, make_trainer
+from descant.training import References, choose, make_model, make_trainer, train
+from descant.training._display import losses, where
 from tests.support.training_tasks import TASK
 
 
@@ -176,6 +176,18 @@ def test_the_display_says_what_a_loss_means():
         assert lines["over Bayes"] == "0.5", objective
         assert lines["over the exact optimum"].startswith("0.25 "), objective
     assert "over the exact optimum" not in dict(losses({"loss": 1.0}, "query", References(1.0, 0.5, None)))
+
+
+def test_progress_is_shown_where_somebody_watches(monkeypatch, capsys):
+    model = make_model("lsa", TASK, key=jax.random.key(0))
+    monkeypatch.setattr(References, "of", lambda task: References(bayes=1.0, oracle=0.5, optimum=None))
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    for progress, watched in ((True, False), (False, True), (True, True)):
+        if watched:
+            monkeypatch.setenv("FORCE_COLOR", "1")
+        train(model, TASK, samples=64, random_starts=1, progress=progress)
+        shown = capsys.readouterr()
+        assert shown.err == "" and ("over Bayes" in shown.out) is (watched and progress)
 
 
 @pytest.mark.parametrize("solver", ["population", "adam", "lm"])

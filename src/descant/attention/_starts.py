@@ -14,8 +14,6 @@ from ..tasks import AbstractTask
 
 # Random omegas spread over this many times the inverse size of the Gram block they multiply.
 SPREAD = 0.7
-# Prompts that tell the size of labels where no law does.
-LOOKED_AT = 256
 # The size of fresh numbers in the place of an array of zeros.
 SMALL = 0.1
 # Prompts that tell the size of inputs and labels where no law does.

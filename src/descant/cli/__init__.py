@@ -4,13 +4,15 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
 from .. import __version__
 from ._claims import claims, reproduce
 from ._crosscheck import crosscheck
 from ._ending import status_of
+from ._flags import OTHERS, default_shown
 from ._llm import app as llm
 from ._models import models
 from ._programs import compile_command, programs_command, run_command
@@ -27,6 +29,8 @@ app = App(
     result_action="return_int_as_exit_code_else_zero",
     suppress_keyboard_interrupt=False,  # said at the end, in words
     config=check_values,
+    group_parameters=OTHERS,
+    default_parameter=Parameter(negative_iterable="", show_default=default_shown),
 )
 app.command(risk)
 app.command(reproduce)
@@ -41,6 +45,24 @@ app.command(compile_command, name="compile")
 app.command(run_command, name="run")
 app.command(programs_command, name="programs")
 app.command(llm)
+
+
+@app.command(name="--install-completion")
+def install_completion(*, shell: Literal["bash", "fish", "zsh"] | None = None) -> None:
+    """Install tab completion of commands and flags, for the shell in use or another.
+
+    Parameters
+    ----------
+    shell
+        Whose; left out, the shell in use.
+    """
+    from cyclopts.completion.detect import ShellDetectionError
+
+    try:
+        script = app.install_completion(shell=shell)
+    except ShellDetectionError:
+        raise ValueError("shell is left out, and the one in use can't be seen; expected --shell bash, say.") from None
+    print(f"Written: {script}. A new shell completes descant by the tab key.")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

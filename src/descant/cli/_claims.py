@@ -1,9 +1,10 @@
 """`descant claims` and `descant reproduce`: what the papers say, judged."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from cyclopts import Parameter
+from ._flags import Force, Json
+from ._printing import print_json
 
 if TYPE_CHECKING:
     from ..claims import Claim, Judgement
@@ -15,26 +16,23 @@ MARKS = {
 }
 
 
-def claims(*ids: str, json: Annotated[bool, Parameter(negative="")] = False) -> None:
+def claims(*ids: str, json: Json = False) -> None:
     """List the claims, what they say and where the papers say it.
 
     Parameters
     ----------
     ids
         Claims, or papers (elsa, initial-guess, ltb, linear-transformer, descant, your own); all by default.
-    json
-        Print a JSON list.
     """
     from rich.console import Console
     from rich.table import Table
 
-    from .._plain import page
     from ..claims import PAPERS, find
 
     found = find(list(ids))
     if json:
         fields = ("id", "paper", "where", "title", "statement", "refuted_by", "method", "budgets", "seconds")
-        print(page("claims", [{name: getattr(claim, name) for name in fields} for claim in found.values()]), end="")
+        print_json("claims", {"claims": [{name: getattr(claim, name) for name in fields} for claim in found.values()]})
         return
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     paper = None
@@ -52,7 +50,8 @@ def reproduce(
     out: Path = Path("report"),
     seed: int = 0,
     processes: int | None = None,
-    force: Annotated[bool, Parameter(negative="")] = False,
+    json: Json = False,
+    force: Force = False,
 ) -> int:
     """Run the experiments of the papers' claims, judge each, and write the report.
 
@@ -87,7 +86,7 @@ def reproduce(
     asked, everything = find(list(ids)), all_claims()
     reserve(out, NAMES, force=force)
     before = kept(out, everything, budget=budget, seed=seed)
-    console = Console()
+    console = Console(stderr=json)
     judgements: dict[str, Judgement] = {}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     events = judge_all(asked, out, budget=budget, seed=seed, processes=processes, afterwards=draw_figures)
@@ -111,8 +110,18 @@ def reproduce(
     judgements = {id: judgements[id] for id in asked}
     # What was judged before in this folder stays in the report; what never was is listed as not run.
     page = write_report(out, everything, before | judgements)
-    _print_summary(console, asked, judgements, page)
+    if json:
+        rows = [_as_json(claim, judgements[id]) for id, claim in asked.items()]
+        print_json("reproduce", {"budget": budget, "page": str(page), "verdicts": rows}, seed=seed)
+    else:
+        _print_summary(console, asked, judgements, page)
     return 1 if any(judgement.failure for judgement in judgements.values()) else 0
+
+
+def _as_json(claim: "Claim", judgement: "Judgement") -> dict[str, Any]:
+    failure = judgement.failure.strip().splitlines()[-1] if judgement.failure else None
+    shown = {"id": claim.id, "paper": claim.paper, "verdict": judgement.verdict, "failure": failure}
+    return {**shown, "seconds": round(judgement.seconds, 1)}
 
 
 def _title(claim: "Claim") -> str:

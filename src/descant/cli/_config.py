@@ -2,15 +2,17 @@
 
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from types import UnionType
-from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from cyclopts import Parameter
 
+from ._flags import MODEL, SOLVER
 from ._task import TaskFlags
 
 T = TypeVar("T")
 
 
+@Parameter(group=MODEL)
 @dataclass(frozen=True, kw_only=True)
 class ModelFlags:
     """Options of the model; which a kind has, and their defaults, `descant models` lists."""
@@ -29,6 +31,7 @@ class ModelFlags:
     "Let tokens attend to earlier ones only."
 
 
+@Parameter(group=SOLVER)
 @dataclass(frozen=True, kw_only=True)
 class SolverFlags:
     """Settings of the solver; which it takes, `descant models` lists."""
@@ -84,4 +87,6 @@ def _value(kind: Any, raw: Any, where: str) -> Any:
             return raw
         if member is float and type(raw) is int:
             return float(raw)
+        if get_origin(member) is tuple and type(raw) is list:
+            return tuple(_value(get_args(member)[0], each, f"{where}[{index}]") for index, each in enumerate(raw))
     raise ValueError(f"{where} is {raw!r}, which is not of its type; it was not written by this version.")

@@ -4,9 +4,10 @@ import csv
 import io
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
+from ._flags import Force, Json
+from ._printing import print_json
 
 if TYPE_CHECKING:
     from ..crosscheck import RiskRow
@@ -20,7 +21,8 @@ def crosscheck(
     out: Path = Path("results/crosscheck"),
     samples: int = 120_000,
     seed: int = 0,
-    force: Annotated[bool, Parameter(negative="")] = False,
+    json: Json = False,
+    force: Force = False,
 ) -> int:
     """Measure every predictor on four tasks three ways (exact, moments, tokens) and compare them.
 
@@ -51,7 +53,7 @@ def crosscheck(
 
     _check.size("--samples", samples, least=2, most=MOST_SAMPLES)
     reserve(out, ("risks.csv", "heads.png", "rows"), force=force)
-    console = Console()
+    console = Console(stderr=json)
     rows: list[RiskRow] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
@@ -63,11 +65,15 @@ def crosscheck(
             rows += finished
             progress.update(bar, advance=1)
     write_whole(out / "risks.csv", _as_csv(rows))
-    for label in four_tasks():
-        _print_table(console, label, [row for row in rows if row.task == label])
     worst, count = largest_z(rows)
-    console.print(f"Largest |z| of {count} comparisons: {worst:.2f} (limit {Z_LIMIT:g}).", highlight=False)
-    console.print(f"Written: {out / 'risks.csv'}, {out / 'heads.png'}", highlight=False, soft_wrap=True)
+    if json:
+        body = {"rows": [asdict(row) for row in rows], "largest_z": worst, "comparisons": count, "limit": Z_LIMIT}
+        print_json("crosscheck", {**body, "out": str(out)}, seed=seed, samples=samples)
+    else:
+        for label in four_tasks():
+            _print_table(console, label, [row for row in rows if row.task == label])
+        console.print(f"Largest |z| of {count} comparisons: {worst:.2f} (limit {Z_LIMIT:g}).", highlight=False)
+        console.print(f"Written: {out / 'risks.csv'}, {out / 'heads.png'}", highlight=False, soft_wrap=True)
     return 0 if worst <= Z_LIMIT else 1
 
 

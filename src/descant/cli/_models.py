@@ -1,21 +1,15 @@
 """`descant models`: the kinds of models and the solvers that `descant train` knows."""
 
-from typing import Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
+from ._flags import Json
+from ._printing import print_json
 
-from .._plain import page
 
-
-def models(*, json: Annotated[bool, Parameter(negative="")] = False) -> None:
+def models(*, json: Json = False) -> None:
     """List the kinds of models and the solvers, with their options: ours and those of installed packages.
 
     One of your own needs no entry here: name it as module:name.
-
-    Parameters
-    ----------
-    json
-        Print one JSON object instead of tables.
     """
     from ..attention import KINDS
     from ..training import SOLVERS
@@ -23,7 +17,7 @@ def models(*, json: Annotated[bool, Parameter(negative="")] = False) -> None:
     kinds = {name: {"sentence": kind.sentence, "options": kind.options} for name, kind in KINDS}
     solvers = {name: {"sentence": solver.sentence, "flags": list(solver.flags)} for name, solver in SOLVERS}
     if json:
-        print(page("models", {"models": kinds, "solvers": solvers}), end="")
+        print_json("models", {"models": kinds, "solvers": solvers})
         return
     _print("model", "options", {name: (row["sentence"], _words(row["options"])) for name, row in kinds.items()})
     _print("solver", "flags", {name: (row["sentence"], ", ".join(row["flags"])) for name, row in solvers.items()})

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from ._flags import Force, Json
+from ._printing import print_json
+
 if TYPE_CHECKING:
     from ..programs import CompiledProgram
-
-Json = Annotated[bool, Parameter(negative="")]
-Force = Annotated[bool, Parameter(negative="")]
 
 
 def compile_command(
     program: str,
     /,
     *,
-    set: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
+    set: Annotated[list[str] | None, Parameter(consume_multiple=True, metavar="NAME=NUMBER")] = None,
     out: Path | None = None,
-    hoist: bool = True,
+    hoist: Annotated[bool, Parameter(show_default="--hoist")] = True,
     explain: Annotated[bool, Parameter(negative="")] = False,
     json: Json = False,
     force: Force = False,
@@ -38,8 +38,6 @@ def compile_command(
         Take out of loops what they do not change.
     explain
         Say what every block and head does; with --out also as explain.html, explain.svg and explain.txt.
-    json
-        Print one JSON object: rows, columns, blocks and heads that are run, parameters, ...
     force
         Write over files in OUT that Descant did not write.
     """
@@ -70,15 +68,12 @@ def run_command(folder: Path, /, *, inputs: Path, out: Path, json: Json = False,
         A file of NumPy arrays (.npz), by parameter name. Optional parameters may be left out.
     out
         File for the results (.npz), by the names that the program returns; one that is there is not written over.
-    json
-        Print one JSON object with the shapes of the results and the largest entry of H on the way.
     force
         Write over OUT, whatever it is.
     """
     import numpy as np
 
     from .._output import new_file
-    from .._plain import line
     from ..programs import load
     from ._arrays import read_arrays
 
@@ -96,7 +91,7 @@ def run_command(folder: Path, /, *, inputs: Path, out: Path, json: Json = False,
     _write_arrays(out, results)
     if json:
         shapes = {name: list(value.shape) for name, value in results.items()}
-        print(line("result", {"out": str(out), "results": shapes, "largest": largest}))
+        print_json("run", {"out": str(out), "results": shapes, "largest": largest})
         return
     for name, value in results.items():
         print(f"{name}: {value.shape[0]} x {value.shape[1]}")
@@ -104,14 +99,7 @@ def run_command(folder: Path, /, *, inputs: Path, out: Path, json: Json = False,
 
 
 def programs_command(*, json: Json = False) -> None:
-    """List the programs of the library.
-
-    Parameters
-    ----------
-    json
-        Print a JSON list instead of a table.
-    """
-    from .._plain import page
+    """List the programs of the library, for `descant compile NAME --set n=20 d=5`."""
     from ..programs import library
 
     found = library()
@@ -126,18 +114,21 @@ def programs_command(*, json: Json = False) -> None:
         for name, program in found.items()
     ]
     if json:
-        print(page("programs", rows), end="")
+        print_json("programs", {"programs": rows})
         return
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title="descant compile NAME --set n=20 d=5 ...", title_justify="left")
-    for column in ("name", "inputs", "scalars", "what"):
-        table.add_column(column)
+    # Narrow enough for a terminal of 80 columns: what a program takes stands below what it does.
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("name", no_wrap=True)
+    table.add_column("what it does, its inputs (rows columns) and its scalars")
     for row in rows:
-        inputs = ", ".join(f"{name} ({sizes})" for name, sizes in row["inputs"].items())
-        scalars = ", ".join(f"{name}={value:g}" for name, value in row["scalars"].items())
-        table.add_row(row["name"], inputs, scalars, row["what"])
+        takes = [f"{name} ({sizes})" for name, sizes in row["inputs"].items()]
+        takes += [f"{name}={value:g}" for name, value in row["scalars"].items()]
+        table.add_row(row["name"], Text(row["what"]).append(f"\n{', '.join(takes)}", style="dim"))
     Console().print(table)
 
 
@@ -175,13 +166,11 @@ def _write(compiled: "CompiledProgram", out: Path, explain: bool, force: bool) -
 def _print_json(compiled: "CompiledProgram") -> None:
     from dataclasses import asdict
 
-    from .._plain import line
-
     description = compiled.description
     inputs = {each.name: [each.rows, each.width] for each in description.inputs}
     outputs = {each.name: [each.rows, each.width] for each in description.outputs}
     sizes = {"program": description.program, **asdict(compiled.sizes)}
-    print(line("sizes", {**sizes, "inputs": inputs, "outputs": outputs, "settings": dict(description.settings)}))
+    print_json("compile", {**sizes, "inputs": inputs, "outputs": outputs, "settings": dict(description.settings)})
 
 
 def _print_sizes(compiled: "CompiledProgram") -> None:

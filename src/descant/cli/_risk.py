@@ -1,15 +1,13 @@
 """`descant risk`: the in-context risk of one predictor on one task."""
 
 import math
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from .._plain import line
+from ._flags import Json
+from ._printing import add_risk, print_json, risk_fields, risk_table
 from ._task import TaskFlags
-
-if TYPE_CHECKING:
-    from ..measure import Risk
 
 REFERENCES = ("bayes", "ridge", "zero")
 
@@ -20,13 +18,13 @@ def risk(
     *,
     task: Annotated[TaskFlags, Parameter(name="*")],
     heads: int | None = None,
-    query_masked: Annotated[bool, Parameter(negative="--query-attends")] = True,
+    query_masked: Annotated[bool, Parameter(negative="--query-attends", show_default="--query-masked")] = True,
     method: Literal["auto", "exact", "moments", "tokens"] = "auto",
     samples: int = 32_768,
     seed: int = 0,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    json: Json = False,
 ) -> None:
-    """Print the in-context risk E (prediction - <w, x>)^2 of a predictor; for a class, of its best member.
+    """Print the in-context risk E (prediction - ⟨w, x⟩)² of a predictor; for a class, of its best member.
 
     Exact where a closed form exists, otherwise an estimate with its standard error. The query's own label noise is not
     counted. "Adjusted" is the risk less that of the oracle, who knows the prior and is told the noise level of each
@@ -49,8 +47,6 @@ def risk(
         Contexts to draw where the risk is estimated.
     seed
         Seed of the draws.
-    json
-        Print one JSON object instead of a table.
     """
     import jax
 
@@ -64,63 +60,26 @@ def risk(
     if not math.isfinite(found.value) and found.method != "exact":
         raise OverflowError(f"the risk of {name} is {found.value}: {found.note}; expected a task of smaller numbers.")
     if json:
-        print(_as_json(name, found, task, heads, query_masked))
+        options: dict[str, Any] = {"query_masked": query_masked}
+        if name == "multi-head-lsa":
+            options["heads"] = task.d + 1 if heads is None else heads
+        body = {"name": name, **risk_fields(found), **options, "task": task.as_json()}
+        print_json("risk", body, seed=seed, samples=samples)
         return
-    rows, unknown = [(name, found)], []
+    from rich.console import Console
+
+    table = risk_table(task.in_words(), "predictor")
+    add_risk(table, name, risk_fields(found), style="bold", end_section=True)
+    unknown = []
     for reference in REFERENCES:
         try:
             if reference != name:
-                rows.append((reference, measure(best(reference, built), built, samples=samples, key=key)))
+                beside = measure(best(reference, built), built, samples=samples, key=key)
+                add_risk(table, reference, risk_fields(beside), style="dim")
         except Unknown as reason:
-            unknown.append(f"{reference}: {reason}")
-    _print_table(task.in_words(), rows, unknown)
-
-
-def _as_json(name: str, found: "Risk", task: TaskFlags, heads: int | None, query_masked: bool) -> str:
-    result: dict[str, Any] = {
-        "name": name,
-        "risk": found.value,
-        "standard_error": found.standard_error,
-        "method": found.method,
-        "adjusted": found.adjusted,
-        "adjusted_standard_error": found.adjusted_error,
-        "note": found.note,
-        "task": task.as_json(),
-    }
-    if name == "multi-head-lsa":
-        result["heads"] = task.d + 1 if heads is None else heads
-    if not query_masked:
-        result["query_masked"] = False
-    return line("result", result)
-
-
-def _print_table(title: str, rows: "list[tuple[str, Risk]]", unknown: list[str]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", caption_justify="left")
-    table.caption = "risk: E (prediction - <w, x>)²; adjusted: less the oracle's; ±: standard error"
-    table.add_column("predictor")
-    for column in ("risk", "±", "adjusted", "±"):
-        table.add_column(column, justify="right")
-    table.add_column("method")
-    for index, (name, found) in enumerate(rows):
-        cells = (
-            name,
-            f"{found.value:.6g}",
-            "exact" if found.method == "exact" else _error(found.standard_error),
-            "-" if found.adjusted is None else f"{found.adjusted:.6g}",
-            _error(found.adjusted_error),
-            found.method,
-        )
-        table.add_row(*cells, style="bold" if index == 0 else "dim", end_section=index == 0)
+            unknown.append(f"not known of {reference}: {reason}")
     Console().print(table)
-    if rows[0][1].note:
-        print(f"not exact: {rows[0][1].note}")
-    for reason in unknown:
-        print(f"not known of {reason}")
-
-
-def _error(value: float | None) -> str:
-    """A standard error; nothing is said of a number that isn't known."""
-    return "-" if value is None else "exact" if value == 0 else f"{value:.2g}"
+    if found.note:
+        print(f"not exact: {found.note}")
+    for sentence in unknown:
+        print(sentence)

@@ -3,35 +3,32 @@
 import json as json_module
 import sys
 import time
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
+
+from ._flags import Json, Root
+from ._printing import error, number, print_json
+from ._task import TaskFlags, few
 
 if TYPE_CHECKING:
     from ..runs import Broken, Run
 
 app = App(name="runs", help="List the runs on disk; compare and delete them.")
 
-# Cells of the table longer than these are cut; `compare` and --json show everything.
-LONGEST_TASK = 36
+# Longer ones are folded, so that the noise and the risk are seen on 80 columns; a run's own name has 16 letters.
+LONGEST_NAME, LONGEST_MODEL = 16, 10
 UNITS = (("d", 86_400), ("h", 3_600), ("min", 60))
-
-Root = Annotated[Path | None, Parameter(show_default=False)]
-Json = Annotated[bool, Parameter(negative="")]
+# A task is told by these, and by what is not as it is by default.
+ALWAYS = ("d", "n", "noise")
+DEFAULTS = {field.name: field.default for field in fields(TaskFlags)}
 
 
 @app.default
 def show(*, root: Root = None, json: Json = False) -> None:
-    """List the runs on disk, the latest first.
-
-    Parameters
-    ----------
-    root
-        Folder of the runs; left out, the one in the environment variable DESCANT_RUNS, else ./runs.
-    json
-        Print a JSON list instead of a table.
-    """
+    """List the runs on disk, the latest first."""
     from ..runs import Store
 
     store = Store(root)
@@ -39,7 +36,8 @@ def show(*, root: Root = None, json: Json = False) -> None:
     without = {each.folder for each in broken}
     runs = sorted((run for run in store.runs() if run.folder not in without), key=lambda run: -run.updated)
     if json:
-        _print_json([_described(run) for run in runs])
+        broken_ones = [{"folder": str(each.folder), "reason": each.reason} for each in broken]
+        print_json("runs", {"root": str(store.root), "runs": [_described(run) for run in runs], "broken": broken_ones})
     elif runs:
         _print_runs(runs)
     else:
@@ -56,10 +54,6 @@ def compare(*names: str, root: Root = None, json: Json = False) -> None:
     ----------
     names
         Names of two or more runs, or the beginnings of their names.
-    root
-        Folder of the runs; left out, the one in the environment variable DESCANT_RUNS, else ./runs.
-    json
-        Print one JSON object instead of a table.
     """
     from .._plain import flat
     from ..runs import Store
@@ -75,21 +69,21 @@ def compare(*names: str, root: Root = None, json: Json = False) -> None:
     }
     result = _by_field(results)
     if json:
-        _print_json({"config": config, "result": result})
+        print_json("runs compare", {"config": config, "result": result})
     else:
         _print_comparison(list(runs), config, result)
 
 
 @app.command
-def delete(*names: str, root: Root = None, yes: Annotated[bool, Parameter(negative="")] = False) -> None:
+def delete(
+    *names: str, root: Root = None, yes: Annotated[bool, Parameter(negative="")] = False, json: Json = False
+) -> None:
     """Delete runs, unless a process is working on them.
 
     Parameters
     ----------
     names
         Full names of the runs.
-    root
-        Folder of the runs; left out, the one in the environment variable DESCANT_RUNS, else ./runs.
     yes
         Don't ask.
     """
@@ -112,7 +106,10 @@ def delete(*names: str, root: Root = None, yes: Annotated[bool, Parameter(negati
         return
     for name in dict.fromkeys(names):
         store.delete(by_name[name])
-        print(f"Deleted {name}.")
+        if not json:
+            print(f"Deleted {name}.")
+    if json:
+        print_json("runs delete", {"root": str(store.root), "deleted": list(dict.fromkeys(names))})
 
 
 def _confirmed(names: tuple[str, ...], root: Path) -> bool:
@@ -129,12 +126,6 @@ def _described(run: "Run") -> dict[str, Any]:
     }
 
 
-def _print_json(value: Any) -> None:
-    from .._plain import page
-
-    print(page("runs", value), end="")
-
-
 def _by_field(parts: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """{run: {field: value}} as {field: {run: value}}; a field that a run lacks is null there."""
     fields = dict.fromkeys(field for part in parts.values() for field in part)
@@ -148,17 +139,18 @@ def _print_runs(runs: "list[Run]") -> None:
     from rich.text import Text
 
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column("name", no_wrap=True)
-    table.add_column("model")
-    table.add_column("task")
-    table.add_column("state", no_wrap=True)
+    # Long names and tasks take more lines; nothing is cut.
+    table.add_column("name", overflow="fold", max_width=LONGEST_NAME)
+    table.add_column("model", overflow="fold", max_width=LONGEST_MODEL)
+    table.add_column("task", overflow="fold")
     table.add_column("risk", justify="right", no_wrap=True)
     table.add_column("±", justify="right", no_wrap=True)
     table.add_column("age", justify="right", no_wrap=True)
     for run in runs:
-        risk, error = _risk(run.result or {})
-        cells = (run.name, _model(run.config), _task(run.config), run.state, risk, error, _age(run.updated))
-        table.add_row(*map(Text, cells), style="dim" if cells[3] == "stopped" else None)
+        state = run.state
+        risk = _risk(run.result or {}) if state == "finished" else (state, "")
+        cells = (run.name, _model(run.config), _task(run.config), *risk, _age(run.updated))
+        table.add_row(*map(Text, cells), style="dim" if state == "stopped" else None)
     Console().print(table)
 
 
@@ -192,25 +184,22 @@ def _model(config: dict[str, Any]) -> str:
 
 
 def _task(config: dict[str, Any]) -> str:
-    """The task in one line: it is the field `task`, or else the numbers d and n are all that is known."""
-    task = config.get("task", {name: config[name] for name in ("d", "n", "noise") if name in config})
+    """The task in few words: it is the field `task`, or else the numbers d and n are all that is known."""
+    task = config.get("task", {name: config[name] for name in ALWAYS if name in config})
     if not isinstance(task, dict):
         return _text(task)
-    text = " ".join(f"{name}={_text(value)}" for name, value in task.items())
-    return text if len(text) <= LONGEST_TASK else text[: LONGEST_TASK - 1] + "…"
+    order = [*(name for name in ALWAYS if name in task), *(name for name in task if name not in ALWAYS)]
+    told = [name for name in order if name in ALWAYS or name not in DEFAULTS or task[name] != DEFAULTS[name]]
+    return " ".join(f"{name.replace('_', '-')}={few(task[name])}" for name in told)
 
 
 def _risk(result: dict[str, Any]) -> tuple[str, str]:
-    risk = result.get("risk")
+    risk, deviation, method = (result.get(name) for name in ("risk", "standard_error", "method"))
     if isinstance(risk, dict):
-        risk, error = risk.get("value"), risk.get("standard_error")
-    else:
-        error = result.get("standard_error")
+        risk, deviation, method = (risk.get(name) for name in ("value", "standard_error", "method"))
     if not isinstance(risk, (int, float)):
         return "-", "-"
-    if not isinstance(error, (int, float)):
-        return f"{risk:.6g}", "-"
-    return f"{risk:.6g}", "exact" if error == 0 else f"{error:.2g}"
+    return number(risk), error(deviation if isinstance(deviation, (int, float)) else None, str(method))
 
 
 def _age(updated: float) -> str:

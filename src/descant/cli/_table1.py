@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from .._plain import line
+from ._flags import Force, Json
+from ._printing import print_json
 
 if TYPE_CHECKING:
     from ..claims.linear_transformer import Cell
@@ -28,8 +29,8 @@ def table1(
     quick: Annotated[bool, Parameter(negative="")] = False,
     out: Path = Path("report"),
     seed: int = 0,
-    json: Annotated[bool, Parameter(negative="")] = False,
-    force: Annotated[bool, Parameter(negative="")] = False,
+    json: Json = False,
+    force: Force = False,
 ) -> None:
     """Print the adjusted half-MSE of GD++, DIAG and FULL networks on the paper's noise laws beside the paper's.
 
@@ -48,8 +49,6 @@ def table1(
         Folder of the report.
     seed
         Seed of pools, starts and measurements.
-    json
-        Print the cells as a JSON list.
     force
         Write into a folder `table1` in OUT that Descant did not make.
     """
@@ -57,7 +56,7 @@ def table1(
 
     from .._output import reserve
     from ..claims import Lab
-    from ..claims.linear_transformer import FULL_LAWS, LAWS, PRINTED_LAWS, table_1
+    from ..claims.linear_transformer import FULL_LAWS, LAWS, PRINTED_LAWS, SAMPLES, table_1
 
     if noise is not None and noise not in PRINTED_LAWS:
         raise ValueError(f"--noise is {noise!r}; expected one of: {' or '.join(PRINTED_LAWS)}.")
@@ -77,7 +76,8 @@ def table1(
         lab = Lab(out / "table1", out / "runs", "quick" if quick else "full", seed, tell)
         found = [cell for cells in table_1(lab, laws, full_laws, layers) for cell in cells]
     if json:
-        print(line("cells", [{**asdict(cell), "verdict": cell.verdict} for cell in found]))
+        rows = [{**asdict(cell), "verdict": cell.verdict} for cell in found]
+        print_json("table1", {"cells": rows}, seed=seed, samples=lab.pick(*SAMPLES))
         return
     _print(found, time.monotonic() - began)
 

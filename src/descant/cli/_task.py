@@ -1,12 +1,21 @@
 """The flags that describe a task, shared by every command that needs one."""
 
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from ._flags import AS_LOCATION, AS_SPECTRUM, COVARIANCE, TASK
 
 if TYPE_CHECKING:
     from ..tasks import AbstractTask
 
 
+# More numbers than these are not all shown.
+FEW_NUMBERS = 4
+
+
+@Parameter(group=TASK)
 @dataclass(frozen=True, kw_only=True)
 class TaskFlags:
     """Linear regression in context, with a law for each of its parts; or a task of one's own."""
@@ -17,14 +26,16 @@ class TaskFlags:
     "Context length: how many labelled inputs a prompt holds."
     prior: str = "gaussian"
     "Law of tasks: gaussian, student-t:5, laplace, sparse:0.3, pool:16, mixture:2, or your own as module:name:numbers."
-    prior_mean: float = 0.0
-    "Location C of every coordinate of a task; of a Gaussian its mean."
+    prior_mean: Annotated[float | tuple[float, ...], AS_LOCATION] = 0.0
+    "Location of a task, of a Gaussian its mean: one number for all coordinates, or d of them (1,0,-1, or a file)."
     prior_scale: float = 1.0
-    "Scale S of every coordinate of a task; of a Gaussian its standard deviation."
+    "Scale of every coordinate of a task; of a Gaussian its standard deviation."
     inputs: str = "gaussian"
     "Law of inputs: gaussian, sphere, rademacher, uniform:-1,1, student-t:5, or your own as module:name:numbers."
-    input_condition: float = 1.0
+    input_condition: Annotated[float, Parameter(group=(TASK, COVARIANCE))] = 1.0
     "Condition number K of the input covariance: log-spaced eigenvalues from 1 to 1/K, scaled to trace d."
+    input_spectrum: Annotated[str | tuple[float, ...] | None, AS_SPECTRUM] = None
+    "Instead: power:1.5 (eigenvalues j^-1.5, scaled to trace d), or d eigenvalues as they are (4,1,0.25, or a file)."
     noise: str = "0"
     "Noise level: 0.5 (fixed), 1,3 (either), uniform:5, log-uniform:0.1,3, inverse-gamma:3,2, or module:name:numbers."
     label_noise: str = "gaussian"
@@ -45,7 +56,7 @@ class TaskFlags:
             self.d,
             self.n,
             parse_prior(self.prior, self.d, self.prior_mean, self.prior_scale),
-            parse_inputs(self.inputs, self.d, self.input_condition),
+            parse_inputs(self.inputs, self.d, self.input_condition, self.input_spectrum),
             parse_noise(self.noise),
             parse_labels(self.label_noise),
         )
@@ -55,12 +66,16 @@ class TaskFlags:
         sizes = f"d = {self.d}, n = {self.n}"
         if self.task is not None:
             return f"{sizes}, task {self.task}"
-        located = f"{self.prior_mean:g}, {self.prior_scale:g}"
+        located = f"{few(self.prior_mean)}, {self.prior_scale:g}"
         prior = f"N({located}²)" if self.prior == "gaussian" else f"{self.prior} ({located})"
         words = [sizes, f"prior {prior}"]
         if self.inputs != "gaussian":
             words.append(f"inputs {self.inputs}")
-        words += [f"input condition {self.input_condition:g}", f"noise {self.noise}"]
+        if self.input_spectrum is None:
+            words.append(f"input condition {self.input_condition:g}")
+        else:
+            words.append(f"input spectrum {few(self.input_spectrum)}")
+        words.append(f"noise {self.noise}")
         if self.label_noise != "gaussian":
             words.append(f"label noise {self.label_noise}")
         return ", ".join(words)
@@ -89,6 +104,15 @@ class TaskFlags:
         return own if self.task is None else [*own, self.task]
 
 
+def few(value: Any) -> str:
+    """A text, a number, or numbers, of which only the first and the last are shown if they are many."""
+    if isinstance(value, (tuple, list)):
+        shown = value if len(value) <= FEW_NUMBERS else (*value[: FEW_NUMBERS - 1], "…", value[-1])
+        return f"({', '.join(map(few, shown))})"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@Parameter(group=TASK)
 @dataclass(frozen=True, kw_only=True)
 class ShiftFlags:
     """Another task than the one that a model was trained on: what differs."""
@@ -99,14 +123,16 @@ class ShiftFlags:
     "Another context length."
     prior: str | None = None
     "Another law of tasks."
-    prior_mean: float | None = None
-    "Another location of tasks."
+    prior_mean: Annotated[float | tuple[float, ...] | None, AS_LOCATION] = None
+    "Another location of tasks: one number for all coordinates, or d of them (1,0,-1, or a file)."
     prior_scale: float | None = None
     "Another scale of tasks."
     inputs: str | None = None
     "Another law of inputs."
-    input_condition: float | None = None
+    input_condition: Annotated[float | None, Parameter(group=(TASK, COVARIANCE))] = None
     "Another condition number of the input covariance."
+    input_spectrum: Annotated[str | tuple[float, ...] | None, AS_SPECTRUM] = None
+    "Another spectrum of the input covariance: power:1.5, or d eigenvalues (4,1,0.25, or a file)."
     noise: str | None = None
     "Another noise level."
     label_noise: str | None = None
@@ -117,4 +143,10 @@ class ShiftFlags:
     def applied(self, flags: TaskFlags) -> TaskFlags:
         """The other task."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
-        return replace(flags, **{name: value for name, value in given.items() if value is not None})
+        given = {name: value for name, value in given.items() if value is not None}
+        # Each says all of the covariance: the one takes the place of the other.
+        if self.input_spectrum is not None:
+            given["input_condition"] = 1.0
+        elif self.input_condition is not None:
+            given["input_spectrum"] = None
+        return replace(flags, **given)

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import Parameter
 
-from .._plain import flat, line
+from .._plain import flat
 from ._config import ModelFlags, SolverFlags, TrainConfig
+from ._flags import SOLVER, Json
+from ._printing import add_risk, in_words, print_json, risk_fields, risk_table
 from ._task import ShiftFlags, TaskFlags
 
 if TYPE_CHECKING:
     from ..attention import Kind
-    from ..measure import Risk
     from ..runs import Run, Store
     from ..tasks import AbstractTask
-    from ..training import Choice, Trainer
-    from ._display import References
+    from ..training import Choice, References, Trainer
 
 T = TypeVar("T")
 # The optimum of a class takes long in more dimensions than these.
@@ -38,14 +38,14 @@ def train(
     *,
     task: Annotated[TaskFlags, Parameter(name="*")],
     options: Annotated[ModelFlags, Parameter(name="*")] = ModelFlags(),  # noqa: B008
-    solver: str = "auto",
-    objective: str = "auto",
+    solver: Annotated[str, Parameter(group=SOLVER)] = "auto",
+    objective: Annotated[str, Parameter(group=SOLVER)] = "auto",
     settings: Annotated[SolverFlags, Parameter(name="*")] = SolverFlags(),  # noqa: B008
     seed: int = 0,
     samples: int = 65_536,
     out: Path | None = None,
-    resume: bool = True,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    resume: Annotated[bool, Parameter(show_default="--resume")] = True,
+    json: Json = False,
 ) -> None:
     """Train a model and keep the run on disk; a finished run is found, not repeated, an interrupted one goes on.
 
@@ -66,8 +66,6 @@ def train(
     resume
         Go on where an interrupted run stopped, or find the finished one; --no-resume deletes its files, and no others,
         and starts anew.
-    json
-        Print the result as one JSON object.
     """
     import jax
 
@@ -163,11 +161,10 @@ def _train(
     quiet: bool,
 ) -> None:
     from ..runs import drive
-    from ..training import stop_reason
-    from ._display import Display
+    from ..training import Display, stop_reason
 
     began = time.monotonic()
-    with Display(choice, references, quiet) as display:
+    with Display(choice.objective, references, quiet) as display:
         state = drive(trainer, run, on_rows=display.show)
     found = trainer.model(state)
     how = {"solver": choice.solver, "objective": choice.objective, "stopped": stop_reason(state)}
@@ -195,13 +192,9 @@ def _settings(choice: "Choice", flags: SolverFlags) -> dict[str, Any]:
 
 
 def _references(kind: "Kind", config: TrainConfig, task: "AbstractTask") -> "References":
-    from ..measure import best, risk
-    from ._display import References
+    from ..training import References
 
-    def known(name: str) -> float | None:
-        return _unless_unknown(lambda: risk(best(name, task), task, samples=16_384).value)
-
-    return References(known("bayes"), known("ridge"), _known_optimum(kind, config, task))
+    return References.of(task, _known_optimum(kind, config, task))
 
 
 def _unless_unknown(ask: Callable[[], T]) -> T | None:
@@ -228,39 +221,29 @@ def _measure(model: Any, task: "AbstractTask", samples: int, key: Any) -> dict[s
 
     found = risk(model, task, samples=samples, key=key)
     bayes = _unless_unknown(lambda: risk(best("bayes", task), task, samples=min(samples, 16_384), key=key))
-    if bayes is None:
-        return {**_as_dict(found), "bayes": None, "bayes_standard_error": None}
-    return {**_as_dict(found), "bayes": bayes.value, "bayes_standard_error": bayes.standard_error}
-
-
-def _as_dict(found: "Risk") -> dict[str, Any]:
-    """For results."""
-    return {
-        "risk": found.value,
-        "standard_error": found.standard_error,
-        "adjusted": found.adjusted,
-        "adjusted_standard_error": found.adjusted_error,
-        "method": found.method,
-    }
+    names = ("bayes", "bayes_standard_error", "bayes_method")
+    known = (None,) * 3 if bayes is None else (bayes.value, bayes.standard_error, bayes.method)
+    return {**risk_fields(found), **dict(zip(names, known, strict=True))}
 
 
 def _show(run: "Run", json: bool) -> None:
     result = run.result or {}
     if json:
-        print(line("result", {"run": str(run.folder), "model": run.config["model"], **result}))
+        body = {"run": str(run.folder), "model": run.config["model"], **result}
+        print_json("train", body, seed=run.config["seed"], samples=run.config["samples"])
         return
     from rich.console import Console
 
-    error = "exact" if result["standard_error"] == 0 else f"± {result['standard_error']:.2g}"
+    method = result["method"]
+    risk = in_words(result["risk"], result["standard_error"], method)
+    adjusted = in_words(result["adjusted"], result["adjusted_standard_error"], method)
+    bayes = in_words(result["bayes"], result["bayes_standard_error"], result["bayes_method"])
     Console().print(
-        f"[bold]{run.config['model']}[/bold]: risk {result['risk']:.6g} {error}, "
-        f"adjusted {_number(result['adjusted'])}, Bayes {_number(result['bayes'])}\nstopped: {result['stopped']}",
+        f"[bold]{run.config['model']}[/bold]: risk {risk}, adjusted {adjusted}, Bayes {bayes}\n"
+        f"stopped: {result['stopped']}",
         highlight=False,
+        soft_wrap=True,
     )
-
-
-def _number(value: float | None, digits: int = 6) -> str:
-    return "unknown" if value is None else f"{value:.{digits}g}"
 
 
 def _say(quiet: bool, sentence: str) -> None:
@@ -279,8 +262,8 @@ def evaluate(
     seed: int = 1,
     other: Annotated[ShiftFlags, Parameter(name="*")] = ShiftFlags(),  # noqa: B008
     rescale: Annotated[bool, Parameter(negative="")] = False,
-    kinds: Annotated[tuple[str, ...], Parameter(negative="")] = (),
-    json: Annotated[bool, Parameter(negative="")] = False,
+    kinds: tuple[str, ...] = (),
+    json: Json = False,
 ) -> None:
     """Measure a finished run on fresh contexts: in distribution, at fixed noise levels, and on another task.
 
@@ -302,8 +285,6 @@ def evaluate(
     kinds
         Models, laws and tasks of your own that the run's files may name, as module:name; a file can't name code by
         itself.
-    json
-        Print one JSON object with risk, standard_error and adjusted, and the same for each noise level.
     """
     import jax
 
@@ -335,32 +316,30 @@ def evaluate(
     else:
         model_there = model
     task = shifted.build()
-    found = _as_dict(measure(model, flags.build(), samples=samples, key=key))
-    there = found if shifted == flags else _as_dict(measure(model_there, task, samples=samples, key=key))
+    found = risk_fields(measure(model, flags.build(), samples=samples, key=key))
+    there = found if shifted == flags else risk_fields(measure(model_there, task, samples=samples, key=key))
     rows = [
-        {"sigma": sigma, **_as_dict(measure(model_there, at_level, samples=samples, key=key))}
+        {"sigma": sigma, **risk_fields(measure(model_there, at_level, samples=samples, key=key))}
         for sigma, at_level in _levels(task, levels)
     ]
     if json:
         shift = {} if shifted == flags else {"shift": {"task": shifted.as_json(), "rescaled": rescale, **there}}
-        print(line("result", {"run": str(run), "model": config.model, **found, **shift, "levels": rows}))
+        body = {"run": str(run), "model": config.model, "task": flags.as_json(), **found, **shift, "levels": rows}
+        print_json("eval", body, seed=seed, samples=samples)
         return
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table(title=f"{config.model} trained on {flags.in_words()}", title_justify="left")
-    for column in ("noise", "risk", "±", "adjusted", "±"):
-        table.add_column(column, justify="right")
-    measured = [(flags.noise, found)]
+    table = risk_table(f"{config.model} trained on {flags.in_words()}", "noise")
+    add_risk(table, flags.noise, found, style="bold", end_section=True)
     if shifted != flags:
-        table.caption = f"below the line: on {shifted.in_words()}{', rescaled' if rescale else ''}"
-        table.caption_justify = "left"
-        rows = [{"sigma": None, **there}, *rows]
-    measured += [(shifted.noise if row["sigma"] is None else f"{row['sigma']:.3g}", row) for row in rows]
-    for index, (name, row) in enumerate(measured):
-        numbers = (row["risk"], row["standard_error"], row["adjusted"], row["adjusted_standard_error"])
-        table.add_row(name, *(_number(number, 5) for number in numbers), end_section=index == 0)
+        there_in_words = f"{shifted.in_words()}{', rescaled' if rescale else ''}"
+        table.caption = f"from the second row on: on {there_in_words}\n{table.caption}"
+        add_risk(table, shifted.noise, there, style="bold", end_section=True)
+    for row in rows:
+        add_risk(table, f"{row['sigma']:.3g}", row)
     Console().print(table)
+    for reason in dict.fromkeys(row["note"] for row in (found, there) if row["note"]):
+        print(f"not exact: {reason}")
 
 
 def _allow(flags: TaskFlags, kinds: tuple[str, ...]) -> None:

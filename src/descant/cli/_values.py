@@ -19,7 +19,9 @@ def check_values(app: Any, commands: Any, arguments: Any) -> None:
     for argument in arguments:
         for token in argument.tokens:
             if token.implicit_value is UNSET:
-                _check(argument.name, token.value, get_args(argument.hint) or (argument.hint,))
+                # What has a reader of its own is looked at by that.
+                own = argument.parameter.converter is not None
+                _check(argument.name, token.value, () if own else get_args(argument.hint) or (argument.hint,))
 
 
 def _check(name: str, text: str, sorts: tuple[Any, ...]) -> None:

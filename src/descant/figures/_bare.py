@@ -23,7 +23,11 @@ _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
 def bare(text: str) -> str:
-    """Words for places where nothing can be typeset, such as the axes of a figure: $\\sigma^2$ is σ²."""
+    r"""Words for places where nothing can be typeset, such as the axes of a figure: $\sigma^2$ is σ².
+
+    >>> bare(r"risk against $\sigma^2$")
+    'risk against σ²'
+    """
     return re.sub(r"\$([^$]*)\$", lambda found: _unicode(found[1]), text).replace("`", "").replace("$", "")
 
 

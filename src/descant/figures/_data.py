@@ -20,6 +20,11 @@ class Series:
     """Points (x, y). `error` has the standard errors of y; without it, y is exact.
 
     Series of one `family` share a colour across the panels of a figure; by default the label is the family.
+
+    **Arguments:** `x`, `y` and `error` are numbers of any kind, as many of each or no errors; else a `ValueError`.
+
+    >>> Series("least squares", x=(1, 2), y=(0.5, 0.25)).y
+    (0.5, 0.25)
     """
 
     label: str
@@ -63,7 +68,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """A matrix by colour, symmetric around zero."""
+    """A matrix by colour, symmetric around zero: `values` by rows; `rows` and `columns` are their names, 1, 2, ..."""
 
     title: str
     values: tuple[tuple[float, ...], ...]
@@ -79,6 +84,11 @@ class Figure:
     """Panels under one title. `name` is the stem of its files; `see` says in a sentence or two what to see in it.
 
     If they are `shared`, panels side by side have the same axes, which is for panels of the same quantities.
+
+    >>> line = Series("risk", x=(1, 2, 4), y=(1.0, 0.5, 0.25))
+    >>> panel = Panel("of least squares", Axis("n", log=True), Axis("risk", log=True), (line,))
+    >>> Figure("risk", "Risk falls", "It falls like 1/n: a straight line.", (panel,)).columns
+    2
     """
 
     name: str

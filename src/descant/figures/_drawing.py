@@ -24,7 +24,11 @@ Looks = dict[tuple[str, str], dict[str, int]]
 
 
 def drawing(figure: Figure) -> dict[str, Any]:
-    """Everything that is drawn, as plain values."""
+    """Everything that is drawn, as plain values that JSON can hold: what `figures.static` and the report's script draw.
+
+    **Returns:** `name`, `title`, `columns`, the `panels` with their series, axes and limits, the `legend`, whether
+    there are `errors`, and how many points were `dropped` because they can't be drawn.
+    """
     looks = _looks(figure)
     panels = [_heat_map(panel) if isinstance(panel, HeatMap) else _panel(panel, looks) for panel in figure.panels]
     columns = max(1, min(figure.columns, len(figure.panels)))

@@ -60,7 +60,7 @@ _HEAT = LinearSegmentedColormap.from_list("descant", HEAT_LIGHT)
 
 
 def png(figure: Figure) -> bytes:
-    """The picture of a figure."""
+    """The picture of a figure, as the bytes of a PNG file."""
     return pictures(drawing(figure))["png"]
 
 

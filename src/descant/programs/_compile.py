@@ -50,7 +50,7 @@ def compile_program(
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to build a program, at every level."""
+    """One way to build a program, at every level: its text as traced, its sums of words, its blocks, its columns."""
 
     traced: Traced
     graph: Graph
@@ -87,7 +87,15 @@ def candidates(traced: Traced, *, hoist: bool = True) -> Iterator[Candidate]:
 
 
 def choose(traced: Traced, *, hoist: bool = True) -> Candidate:
-    """The best candidate; ties go to the first."""
+    """The candidate of least `cost` among all ways that the compiler knows; ties go to the first.
+
+    **Arguments:** `traced` is a program with its sizes bound, `program.trace(n=20, d=5)`; `hoist` as in
+    `compile_program`.
+
+    >>> from descant.programs import find
+    >>> choose(find("ridge").trace(n=4, d=2, T=1)).layout.rows
+    4
+    """
     return min(candidates(traced, hoist=hoist), key=lambda each: each.cost)
 
 

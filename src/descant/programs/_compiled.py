@@ -22,7 +22,10 @@ WEIGHTS, PROGRAM = "network.safetensors", "program.json"
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large a network is. Blocks and heads count every run, parameters and non-zeros every shared weight once."""
+    """How large a network is. Blocks and heads count every run, parameters and non-zeros every shared weight once.
+
+    `rows` and `columns` are those of H; the `distinct_` ones count what is repeated once.
+    """
 
     rows: int
     columns: int
@@ -49,8 +52,8 @@ class CompiledProgram(eqx.Module):
     network: ELSA
     description: Description = eqx.field(static=True)
 
-    def embed(self, inputs: Mapping[str, Array]) -> Float[Array, "r c"]:
-        """H before the first block: the inputs, simply listed; what is not given is zero."""
+    def embed(self, inputs: Mapping[str, Float[Array, "_ _"]]) -> Float[Array, "r c"]:
+        """H before the first block, (rows, columns): the inputs, simply listed; what is not given is zero."""
         h = jnp.zeros((self.description.rows, self.description.columns))
         for each in self.description.inputs:
             if each.name in inputs and each.column >= 0:
@@ -58,21 +61,24 @@ class CompiledProgram(eqx.Module):
                 h = h.at[: each.rows, each.column : each.column + each.width].set(value)
         return h
 
-    def read(self, h: Float[Array, "r c"]) -> dict[str, Float[Array, "p q"]]:
-        """The outputs in the last H."""
+    def read(self, h: Float[Array, "r c"]) -> dict[str, Float[Array, "_ _"]]:
+        """The outputs in the last H, (rows, columns), by name."""
         return {each.name: _part(h, each) for each in self.description.outputs}
 
-    def __call__(self, inputs: Mapping[str, Array]) -> dict[str, Float[Array, "p q"]]:
-        """Embed, run, read."""
+    def __call__(self, inputs: Mapping[str, Float[Array, "_ _"]]) -> dict[str, Float[Array, "_ _"]]:
+        """Embed, run, read. Arrays by name, unchecked; may be compiled, mapped and differentiated."""
         return self.read(self.network(self.embed(inputs)))
 
-    def run(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        """Run on arrays by parameter name; optional ones may be left out. The outputs by name."""
+    def run(self, inputs: Mapping[str, Any]) -> dict[str, Float[np.ndarray, "_ _"]]:
+        """Run on matrices by parameter name, as lists of rows or arrays; optional ones may be left out.
+
+        **Returns:** the outputs by name, as NumPy arrays. A wrong name, shape or entry is a `ValueError`.
+        """
         found = _jitted(self, {name: jnp.asarray(value) for name, value in self.checked(inputs).items()})
         # In the order of the return statement; JAX sorts dictionaries by name.
         return {each.name: np.asarray(found[each.name]) for each in self.description.outputs}
 
-    def checked(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    def checked(self, inputs: Mapping[str, Any]) -> dict[str, Float[np.ndarray, "_ _"]]:
         """Arrays of the right names, shapes and kind, or a sentence that says what is wrong."""
         known = {each.name: each for each in self.description.inputs}
         for name in inputs:
@@ -90,8 +96,8 @@ class CompiledProgram(eqx.Module):
             found[name] = _array(name, inputs[name], each)
         return found
 
-    def states(self, inputs: Mapping[str, Any]) -> list[np.ndarray]:
-        """H before the first block and after each one, repeats included."""
+    def states(self, inputs: Mapping[str, Any]) -> list[Float[np.ndarray, "r c"]]:
+        """H before the first block and after each one, repeats included: (rows, columns) each."""
         h = np.asarray(self.embed({k: jnp.asarray(v) for k, v in self.checked(inputs).items()}))
         found = [h]
         for block in self.network.unrolled():
@@ -106,7 +112,7 @@ class CompiledProgram(eqx.Module):
             found.append(h)
         return found
 
-    def evaluate(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    def evaluate(self, inputs: Mapping[str, Any]) -> dict[str, Float[np.ndarray, "_ _"]]:
         """What `run` gives, block by block in NumPy: slower to run, but nothing is compiled for it first."""
         h = self.states(inputs)[-1]
         return {each.name: h[: each.rows, each.column : each.column + each.width] for each in self.description.outputs}
@@ -157,7 +163,17 @@ class CompiledProgram(eqx.Module):
 
 
 def load(folder: str | Path) -> CompiledProgram:
-    """Read a program that was saved; anything unexpected is a `ValueError` that says what and where."""
+    """Read a program that was saved; anything unexpected is a `ValueError` that says what and where.
+
+    **Arguments:** `folder` is that of `CompiledProgram.save`, or of `descant compile ... --out folder`.
+
+    >>> import tempfile
+    >>> from descant.programs import compile_program
+    >>> folder = tempfile.mkdtemp()
+    >>> compile_program("neumann", n=1, k=1, T=3).save(folder)
+    >>> load(folder).description.program
+    'neumann'
+    """
     folder = Path(folder)
     try:
         text, weights = (folder / PROGRAM).read_bytes(), (folder / WEIGHTS).read_bytes()
@@ -193,15 +209,15 @@ def _check_fit(network: ELSA, description: Description, folder: Path) -> None:
 
 
 @eqx.filter_jit
-def _jitted(compiled: CompiledProgram, inputs: dict[str, Array]) -> dict[str, Array]:
+def _jitted(compiled: CompiledProgram, inputs: dict[str, Float[Array, "_ _"]]) -> dict[str, Float[Array, "_ _"]]:
     return compiled(inputs)
 
 
-def _part(h: Array, each: Rectangle) -> Array:
+def _part(h: Float[Array, "r c"], each: Rectangle) -> Float[Array, "_ _"]:
     return h[: each.rows, each.column : each.column + each.width]
 
 
-def _array(name: str, value: Any, each: Rectangle) -> np.ndarray:
+def _array(name: str, value: Any, each: Rectangle) -> Float[np.ndarray, "_ _"]:
     array = np.asarray(value)
     expected = (each.rows, each.width)
     if array.dtype.kind not in "fiu":

@@ -44,7 +44,10 @@ class BlockText:
 
 @dataclass(frozen=True)
 class Description:
-    """A compiled program: its name and settings, the size of H, where inputs and outputs are, every block in words."""
+    """A compiled program: its name and settings, the size of H, where inputs and outputs are, every block in words.
+
+    `inputs` and `outputs` are rectangles of H before the first and after the last block; `blocks` has each block once.
+    """
 
     program: str
     settings: tuple[tuple[str, float], ...]

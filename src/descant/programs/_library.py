@@ -9,7 +9,11 @@ FOLDER = files("descant.programs") / "library"
 
 
 def library() -> dict[str, Program]:
-    """Every program of the library by name."""
+    """Every program of the library by name.
+
+    >>> "ridge" in library()
+    True
+    """
     return {name: _read(name) for name in names()}
 
 
@@ -19,7 +23,13 @@ def names() -> list[str]:
 
 
 def find(program: str | Path) -> Program:
-    """A program of the library by its name, or one in a file by its path."""
+    """A program of the library by its name, or one in a file by its path, which is parsed and never executed.
+
+    `ProgramError`, a `ValueError`, if there is none, or if the text is no program.
+
+    >>> find("ridge").name
+    'ridge'
+    """
     name = str(program)
     if isinstance(program, str) and name in names():
         return _read(name)

@@ -13,6 +13,7 @@ from ..attention import (
 )
 from ._adam import AdamTrainer as AdamTrainer
 from ._descent import at_rest as at_rest, constant as constant, cosine as cosine, descend as descend
+from ._display import Display as Display, References as References
 from ._flat import flatten as flatten, rebuild as rebuild
 from ._lm import LMTrainer as LMTrainer
 from ._objective import OBJECTIVES as OBJECTIVES, batch_loss as batch_loss, sample_loss as sample_loss

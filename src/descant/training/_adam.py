@@ -31,6 +31,9 @@ class AdamTrainer:
     `chunk` steps run between two looks from outside. Step i of member m uses the key fold_in(fold_in(key, m), i): it
     doesn't matter where a training was interrupted. Members must have the same kinds of parts; noise laws may differ in
     kind, but not for the posterior objective.
+
+    `train(model, task, solver="adam", steps=1000)` makes one and drives it; made by hand, `to_end` drives
+    it, and `members(state)` has all of them where `model(state)` is the best.
     """
 
     def __init__(
@@ -126,7 +129,7 @@ class AdamTrainer:
         return self.members(state)[int(np.argmin(losses))]
 
     def members(self, state: State) -> list[Any]:
-        """All members."""
+        """All members, in the precision they were given in."""
         arrays, _ = self._unpack(state)
         found = []
         for index, template in enumerate(self._templates):

@@ -12,18 +12,25 @@ Schedule = Callable[[Int[Array, ""], Any], Float[Array, ""]]
 
 
 def constant(step: Int[Array, ""], dtype: Any) -> Float[Array, ""]:
-    """Step sizes as they are given."""
+    """Step sizes as they are given: the schedule that is 1 at every step."""
     del step
     return jnp.ones((), dtype)
 
 
 def cosine(steps: int) -> Schedule:
-    """Step sizes that fall to zero like a cosine over so many steps."""
+    """The schedule that falls from 1 to 0 like a cosine over so many steps, for `descend`.
+
+    >>> round(float(cosine(10)(jnp.asarray(5), float)), 6)
+    0.5
+    """
     return lambda step, dtype: 0.5 * (1 + jnp.cos((jnp.pi * step / steps).astype(dtype)))
 
 
 def at_rest(parameters: Any, optimiser: optax.GradientTransformation) -> tuple[Any, Any]:
-    """Members, stacked, beside what the optimiser remembers of them before the first step."""
+    """Members beside what the optimiser remembers of them before the first step: what `descend` starts from.
+
+    **Arguments:** `parameters` are arrays, or trees of them, with a first axis over members.
+    """
     return parameters, jax.vmap(optimiser.init)(parameters)
 
 
@@ -45,10 +52,20 @@ def descend(
     **Arguments:** `loss(parameters, given, drawn)` is that of one member; `members` come from `at_rest` or from an
     earlier descent; `given` is what else distinguishes members (their tasks, say), stacked, or None; `rates` are their
     step sizes, which `schedule` scales; `steps` the numbers of the steps to take; `draw(step)` is what a step draws,
-    stacked, or the same for all if `draws_shared`; `look(parameters, given)` is told of every member before every step.
+    stacked, or the same for all if `draws_shared`; `look(parameters, given)` is told of every member before every step;
+    `optimiser` turns gradients into directions without a sign of their own (`optax.scale_by_adam()`), the step is minus
+    the rate times them.
 
     **Returns:** the members, and the losses before every step (steps, members),
     with the looks beside them if there are.
+
+    >>> plain = optax.identity()
+    >>> start = at_rest(jnp.array([4.0, 8.0]), plain)
+    >>> square = lambda parameter, given, drawn: parameter**2
+    >>> (ends, _), losses = descend(square, start, None, jnp.array([0.25, 0.25]), jnp.arange(2), optimiser=plain)
+    >>> ends, losses
+    (Array([1., 2.], dtype=float64), Array([[16., 64.],
+           [ 4., 16.]], dtype=float64))
     """
 
     def one(parameters, memory, given, rate, drawn):

@@ -7,16 +7,24 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array
+from jaxtyping import Array, Float
 
 
-def flatten(model: Any) -> np.ndarray:
-    """All arrays of a model, one after the other."""
+def flatten(model: Any) -> Float[np.ndarray, " p"]:
+    """All arrays of a model, one after the other, as one vector.
+
+    >>> from descant.attention import LinearGuess
+    >>> flatten(LinearGuess(jnp.ones(3)))
+    array([1., 1., 1.])
+    """
     return np.asarray(ravel_pytree(eqx.filter(model, eqx.is_array))[0])
 
 
-def rebuild(template: Any, theta: np.ndarray | Array) -> Any:
-    """The model of the template's kind with these weights."""
+def rebuild(template: Any, theta: Float[np.ndarray | Array, " p"]) -> Any:
+    """The model of the template's kind with these weights: `rebuild(model, flatten(model))` is the model again.
+
+    **Arguments:** `theta` is a vector of as many numbers as `flatten(template)` has.
+    """
     arrays, static = eqx.partition(template, eqx.is_array)
     return eqx.combine(ravel_pytree(arrays)[1](jnp.asarray(theta)), static)
 

@@ -40,19 +40,21 @@ FLOOR = 1e-20
 class Point(NamedTuple):
     """Where a fit stands: parameters, mean loss on the pool, damping, and how long it has hardly moved."""
 
-    theta: np.ndarray
+    theta: Float[np.ndarray, " p"]
     loss: float
     damping: float = FIRST_DAMPING
     stalled: int = 0
 
 
 @eqx.filter_jit
-def _loss(model: Any, piece: Any, root: Float[Array, "d d"]) -> Array:
+def _loss(model: Any, piece: Any, root: Float[Array, "d d"]) -> Float[Array, ""]:
     return jnp.sum(jax.vmap(lambda context: context.residual(model, root))(piece) ** 2)
 
 
 @eqx.filter_jit
-def _normal(model: Any, piece: Any, root: Float[Array, "d d"]) -> tuple[Array, Array, Array]:
+def _normal(
+    model: Any, piece: Any, root: Float[Array, "d d"]
+) -> tuple[Float[Array, "p p"], Float[Array, " p"], Float[Array, ""]]:
     """J^T J, J^T r and r^T r of one piece of the pool."""
     arrays, static = eqx.partition(model, eqx.is_array)
     theta, unravel = ravel_pytree(arrays)
@@ -98,13 +100,13 @@ class LeastSquares:
         self._pieces, self._root = list(pieces), root
         self.contexts = sum(jax.tree.leaves(piece)[0].shape[0] for piece in self._pieces)
 
-    def loss(self, theta: np.ndarray) -> float:
+    def loss(self, theta: Float[np.ndarray, " p"]) -> float:
         """Mean squared residual; infinite where the model overflows."""
         model = rebuild(self._template, theta)
         parts = threads.map(lambda piece: float(_loss(model, piece, self._root)), self._pieces)
         return _finite(sum(parts) / self.contexts)
 
-    def start(self, theta: np.ndarray) -> Point:
+    def start(self, theta: Float[np.ndarray, " p"]) -> Point:
         """A fit that begins here."""
         return Point(theta, self.loss(theta))
 
@@ -131,7 +133,9 @@ class LeastSquares:
         return point._replace(stalled=STUCK)
 
 
-def _damped_solve(matrix: np.ndarray, gradient: np.ndarray, damping: float) -> np.ndarray:
+def _damped_solve(
+    matrix: Float[np.ndarray, "p p"], gradient: Float[np.ndarray, " p"], damping: float
+) -> Float[np.ndarray, " p"]:
     """(J^T J + damping diag(J^T J))^-1 J^T r: the diagonal makes steps independent of the units of parameters."""
     diagonal = np.diag(matrix)
     scale = 1 / np.sqrt(np.maximum(diagonal, FLOOR * max(diagonal.max(), 1e-300)))

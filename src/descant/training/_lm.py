@@ -5,7 +5,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Float, PRNGKeyArray
 
 from .. import _check, _memory
 from .._linalg import psd_root
@@ -186,7 +186,7 @@ class LMTrainer:
         found = {**_done(state), f"found/{self.levels[number].name}": theta}
         return self._begin(number + 1, found, stopped), [row]
 
-    def _refine(self, theta: np.ndarray, info: dict[str, Any], state: State) -> State:
+    def _refine(self, theta: Float[np.ndarray, " p"], info: dict[str, Any], state: State) -> State:
         """Begin to refine a single start; a model that is watched may turn out to have been best here."""
         points = [self._problem(info["level"], info["pieces"]).start(theta)]
         fresh = State(_done(state))

@@ -68,7 +68,11 @@ def target(objective: str, task: AbstractTask, moments: Moments) -> Float[Array,
 
 
 def sample_loss(objective: str, model: AbstractPredictor, task: AbstractTask, key: PRNGKeyArray) -> Float[Array, ""]:
-    """The objective on one fresh context."""
+    """The objective on one fresh context: a draw whose mean over keys is what training minimises.
+
+    **Arguments:** `objective` is one of `OBJECTIVES`: `query` takes any model and task, `weights`, `posterior` and
+    `adjusted` a model that is linear in the query; `Unknown` if the task lacks what it takes.
+    """
     return (
         _query_loss(model, task.sample(key=key)) if objective == "query" else _weight_loss(objective, model, task, key)
     )
@@ -79,7 +83,7 @@ def _weight_loss(objective: str, model: AbstractPredictor, task: AbstractTask, k
     return task.error_norm(model.weights(moments) - target(objective, task, moments))
 
 
-def draw(objective: str, task: AbstractTask, batch: int, key: PRNGKeyArray) -> Array:
+def draw(objective: str, task: AbstractTask, batch: int, key: PRNGKeyArray) -> Float[Array, " numbers"] | PRNGKeyArray:
     """The random part of a batch: the numbers that its prompts are made of, or the keys of its contexts."""
     if objective == "query" and task.numbers is not None:
         return normals(key, batch * task.numbers, task.dtype)
@@ -87,9 +91,17 @@ def draw(objective: str, task: AbstractTask, batch: int, key: PRNGKeyArray) -> A
 
 
 def batch_loss(
-    objective: str, model: AbstractPredictor, task: AbstractTask, drawn: Array, batch: int
+    objective: str,
+    model: AbstractPredictor,
+    task: AbstractTask,
+    drawn: Float[Array, " numbers"] | PRNGKeyArray,
+    batch: int,
 ) -> Float[Array, ""]:
-    """The mean objective over the batch that was drawn."""
+    """The mean objective over a batch that was drawn.
+
+    **Arguments:** `drawn` is a list of `batch` keys, one per context; or for `query`, on a task that has `numbers`, so
+    many standard normal numbers times `batch`, one after the other.
+    """
     if objective == "query" and task.numbers is not None:
         losses = jax.vmap(lambda numbers: _query_loss(model, task.place(numbers)))(drawn.reshape(batch, task.numbers))
     else:

@@ -14,7 +14,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from .. import _memory
 from .._predictor import AbstractPredictor
@@ -70,7 +70,7 @@ def _targets(objective: str, task: AbstractTask, moments: Moments) -> Float[Arra
     return jax.vmap(lambda moments: target(objective, task, moments))(moments)
 
 
-def _keep(moments: Moments, size: int) -> tuple[np.ndarray, np.ndarray]:
+def _keep(moments: Moments, size: int) -> tuple[Int[np.ndarray, " size"], Float[np.ndarray, " size"]]:
     """Which `size` of the contexts drawn to keep, largest inputs first, and the roots of their weights."""
     gram = np.asarray(moments.gram)
     count = gram.shape[0]

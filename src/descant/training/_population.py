@@ -64,7 +64,11 @@ def is_exact(model: AbstractPredictor, task: AbstractTask) -> bool:
 
 
 def population_risk(model: Any, problem: Problem | GramMoments, d: int, n: int) -> Float[Array, ""]:
-    """The risk, differentiable in the weights; a mean over contexts where the moments were sampled, else exact."""
+    """The risk, differentiable in the weights; a mean over contexts where the moments were sampled, else exact.
+
+    **Arguments:** `model` has a merged form (`gram_affine`), else `Unknown`; `problem` is what `theory.known_laws` says
+    of the task, `d` and `n` are its sizes.
+    """
     offset, tensor, query_masked = model.gram_affine(d, n)
     return affine_risk(problem, offset, tensor, query_masked=query_masked)
 
@@ -74,6 +78,9 @@ class PopulationTrainer:
 
     The risk is exact where the moments of the task's laws are known and `contexts` is None: no data, no noise.
     Otherwise it is the mean over so many sampled contexts (`CONTEXTS` by default).
+
+    **Arguments:** `model` gives the kind and a first start, beside `random_starts` random ones. `Unknown` if its risk
+    is no such form. `train(model, task, solver="population")` makes one and drives it.
     """
 
     def __init__(

@@ -56,7 +56,9 @@ def stretched(
     return new, _weights(values, factors, abs(task.n - int(np.linalg.matrix_rank(root))))
 
 
-def _weights(values: np.ndarray, factors: np.ndarray, excess: int) -> np.ndarray:
+def _weights(
+    values: Float[np.ndarray, "m d"], factors: Float[np.ndarray, " m"], excess: int
+) -> Float[np.ndarray, " m"]:
     largest, others = values[:, -1:], values[:, :-1]
     others = np.where(others > ZERO * largest, others, 0.0)
     counted = others > 0

@@ -39,6 +39,9 @@ class Solver:
     - `can(model, task)`: raises `Unknown`, with the reason, if it can't train this model on this task.
     - `suits(model, task, objective)`: why `auto` should take it, or None.
     - `objective(model, task, objective)`: the objective that it uses where this one is asked for.
+
+    >>> Solver(name="mine", sentence="not written yet", make=lambda model, task, *, objective, key: None).settings()
+    {}
     """
 
     name: str

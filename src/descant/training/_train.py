@@ -13,6 +13,7 @@ from .._trainer import State, Trainer, to_end
 from ..measure import Risk, risk
 from ..tasks import AbstractTask
 from . import _adam, _lm, _population
+from ._display import Display, References
 from ._objective import OBJECTIVES, check_objective
 from ._solver import SOLVERS, Solver, as_solver
 
@@ -24,7 +25,7 @@ for _solver in AUTO:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which solver and objective, and why."""
+    """Which solver and objective, and why: `reason` is a sentence, `record` the `Solver` itself."""
 
     solver: str
     objective: str
@@ -34,7 +35,11 @@ class Choice:
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained model, its risk (exact, or on fresh contexts), how it was trained, why it stopped, what was told."""
+    """What `train` returns.
+
+    - `model`: the trained model; `risk`: its risk, exact or on fresh contexts; `choice`: how it was trained.
+    - `stopped`: why the training stopped, in words; `rows`: what it told on the way, a dictionary each.
+    """
 
     model: Any
     risk: Risk
@@ -46,7 +51,17 @@ class Trained:
 def choose(
     model: AbstractPredictor, task: AbstractTask, solver: str | Solver | type = "auto", objective: str = "auto"
 ) -> Choice:
-    """The solver and objective that `train` would use; a `ValueError` that says why if the solver can't do it."""
+    """The solver and objective that `train` would use.
+
+    **Arguments:** those of `train`. **Returns:** a `Choice`; `ValueError` or `Unknown` say why if the solver can't do
+    it.
+
+    >>> import jax
+    >>> from descant import LinearRegression
+    >>> from descant.attention import LSA
+    >>> choose(LSA.random(2, key=jax.random.key(0)), LinearRegression(d=2, n=4)).reason
+    'one layer: its risk is known exactly, and is minimised itself'
+    """
     _check.one_of("objective", objective, ("auto", *OBJECTIVES))
     if solver == "auto":
         record, reason = next((each, why) for each in AUTO if (why := each.suits(model, task, objective)) is not None)
@@ -61,12 +76,20 @@ def choose(
 
 
 def make_trainer(model: Any, task: AbstractTask, choice: Choice, *, key: PRNGKeyArray, **settings: Any) -> Trainer:
-    """The trainer of a choice; `settings` are those of its class. A solver for many also takes a list of models."""
+    """The trainer of a choice, to be driven by `to_end` or step by step.
+
+    **Arguments:** `model` may be a list of models for a solver of many; `settings` are arguments of the trainer's
+    class.
+    """
     return choice.record.make(model, task, objective=choice.objective, key=key, **settings)
 
 
 def stop_reason(state: State) -> str:
-    """Why a trainer that has finished stopped, in words, as it left it in its last state."""
+    """Why a trainer that has finished stopped, in words, as it left it in its last state.
+
+    >>> stop_reason(State({}, {"stopped": "step limit of 100"}))
+    'step limit of 100'
+    """
     return state.info.get("stopped", "the trainer says that it is finished, not why")
 
 
@@ -79,15 +102,20 @@ def train(
     key: PRNGKeyArray | None = None,
     samples: int = 65_536,
     on_rows: Callable[[list[dict[str, Any]]], Any] | None = None,
+    progress: bool = False,
     **settings: Any,
 ) -> Trained:
     """Train a model on a task and measure what came out.
 
-    **Arguments:** `model` gives the kind, the sizes and a first start; `solver` is `auto`, `population` (Newton on
-    the whole risk of a single layer), `lm` (Levenberg-Marquardt on a pool of moments, through shallower networks to
-    deep ones), `adam`, or one of your own (a class of trainers, a `Solver`, or `module:name`); `objective` one of
-    `query`, `weights`, `posterior`, `adjusted`, or `auto`; `settings` go to the solver. `samples` fresh contexts
-    measure the result, none left out.
+    **Arguments:** `model` gives the kind, the sizes and a first start; `solver` is `auto`, `population` (Newton on the
+    whole risk of a single layer), `lm` (Levenberg-Marquardt on a pool of moments, through shallower networks to deep
+    ones), `adam`, or one of your own (a class of trainers, a `Solver`, or `module:name`); `objective` one of `query`,
+    `weights`, `posterior`, `adjusted`, or `auto`; `settings` go to the solver. `samples` fresh contexts measure the
+    result, none left out. `on_rows` sees what the trainer tells, as it tells it; `progress=True` shows it live, as
+    `descant train` does, on a terminal or in a notebook, and nothing elsewhere. The same `key` (key 0 if left out)
+    gives the same result.
+
+    **Returns:** a `Trained`.
 
     >>> import jax
     >>> from descant import LinearRegression
@@ -101,13 +129,16 @@ def train(
     trainer = make_trainer(model, task, choice, key=jax.random.fold_in(key, 0), **settings)
     told: list[dict[str, Any]] = []
 
-    def tell(state: State, rows: list[dict[str, Any]]) -> None:
-        del state
-        told.extend(rows)
-        if on_rows is not None:
-            on_rows(rows)
+    with Display(choice.objective, lambda: References.of(task), quiet=not progress) as display:
 
-    state = to_end(trainer, each=tell)
+        def tell(state: State, rows: list[dict[str, Any]]) -> None:
+            del state
+            told.extend(rows)
+            display.show(rows)
+            if on_rows is not None:
+                on_rows(rows)
+
+        state = to_end(trainer, each=tell)
     found = trainer.model(state)
     measured = risk(found, task, samples=samples, key=jax.random.fold_in(key, 1))
     return Trained(found, measured, choice, stop_reason(state), told)

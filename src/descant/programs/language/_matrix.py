@@ -180,7 +180,10 @@ def checked_number(value: Any) -> float:
 
 
 def constant(rows: Any) -> Matrix:
-    """A matrix written out, as a list of rows or a NumPy array."""
+    """A matrix written out in a program, as a list of rows or a NumPy array: `constant([[1, 2], [3, 4]])`.
+
+    This and the other makers of matrices can only be called while a program is traced; `program` has an example.
+    """
     try:
         array = np.array(rows, dtype=float)
     except (TypeError, ValueError, ProgramError):
@@ -199,29 +202,29 @@ def constant(rows: Any) -> Matrix:
 
 
 def eye(n: Any) -> Matrix:
-    """The identity of n rows."""
+    """The identity of n rows, in a program."""
     rows = _size("eye", n)
     _memory.need(f"an identity of {rows} rows", 4 * rows * rows, "it")
     return constant(np.eye(rows))
 
 
 def zeros(n: Any, d: Any) -> Matrix:
-    """A matrix of zeros."""
+    """A matrix of zeros with n rows and d columns, in a program."""
     return constant(np.zeros((_size("zeros", n), _size("zeros", d))))
 
 
 def ones(n: Any, d: Any) -> Matrix:
-    """A matrix of ones."""
+    """A matrix of ones with n rows and d columns, in a program."""
     return constant(np.ones((_size("ones", n), _size("ones", d))))
 
 
 def hstack(parts: Any) -> Matrix:
-    """Matrices side by side."""
+    """Matrices side by side, in a program: `hstack([A, B])`; they have the same rows."""
     return _stacked("hstack", parts, 1)
 
 
 def vstack(parts: Any) -> Matrix:
-    """Matrices one below the other."""
+    """Matrices one below the other, in a program: `vstack([A, B])`; they have the same columns."""
     return _stacked("vstack", parts, 0)
 
 

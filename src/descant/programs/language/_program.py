@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from ._decorated import read_function
 from ._errors import ProgramError
@@ -41,7 +42,7 @@ class Traced:
         """Run with NumPy, directly."""
         return evaluate(self.body, self.complete(inputs))
 
-    def complete(self, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    def complete(self, given: Mapping[str, Any]) -> dict[str, Float[np.ndarray, "_ _"]]:
         """All inputs as float64 arrays of the right shape: those given, zeros for optional ones."""
         known = [each.name for each in self.inputs]
         for name in given:
@@ -57,7 +58,7 @@ class Traced:
             found[each.name] = self._array(each, given[each.name])
         return found
 
-    def _array(self, each: Input, value: Any) -> np.ndarray:
+    def _array(self, each: Input, value: Any) -> Float[np.ndarray, "_ _"]:
         array = np.asarray(value)
         if array.dtype.kind not in "fiu":
             raise ValueError(f"{each.name} has entries of type {array.dtype}; expected real numbers.")
@@ -86,7 +87,7 @@ class Program:
 
     @classmethod
     def from_text(cls, text: str, origin: str = "program") -> "Program":
-        """Parse a file's text, which is never executed."""
+        """Parse a file's text, which is never executed. `origin` names it in what `ProgramError` says."""
         return cls(*read_text(text, origin))
 
     @classmethod
@@ -100,7 +101,11 @@ class Program:
         return self.signature.name
 
     def trace(self, settings: Mapping[str, Any] | None = None, /, **more: Any) -> Traced:
-        """Bind sizes and scalars, check all shapes, and record the operations."""
+        """Bind sizes and scalars, check all shapes, and record the operations.
+
+        **Arguments:** `settings`, also by name: `n=20, d=5`. **Returns:** a `Traced`, to evaluate or to compile;
+        `ProgramError` says where and why the program can't be.
+        """
         signature = self.signature
         try:
             bound = signature.settings({**(settings or {}), **more})
@@ -152,6 +157,9 @@ class Program:
 
 def program(function: Any) -> Program:
     """Mark a function as a matrix program: the same text as in a file, with all of Python around it.
+
+    **Arguments:** the annotations of the function's arguments name their sizes: `"n d"` is a matrix of n rows and d
+    columns.
 
     >>> from descant.programs import compile_program, program
     >>> @program

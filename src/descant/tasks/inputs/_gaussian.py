@@ -41,8 +41,24 @@ class GaussianInputs(AbstractInputs):
         if condition < 1:
             raise ValueError(f"input condition is {condition}; expected a condition number of at least 1.")
         _memory.need(f"a covariance in d = {d} dimensions", 4 * d * d, "d")
-        eigenvalues = jnp.logspace(0.0, -jnp.log10(jnp.asarray(condition, dtype=float)), d)
-        return cls(jnp.diag(eigenvalues * (d / eigenvalues.sum())))
+        return cls._of_trace_d(jnp.logspace(0.0, -jnp.log10(jnp.asarray(condition, dtype=float)), d))
+
+    @classmethod
+    def power_law(cls, d: int, exponent: float) -> "GaussianInputs":
+        """A diagonal covariance with the eigenvalues j^-exponent, j = 1, ..., d, scaled to trace d.
+
+        >>> GaussianInputs.power_law(2, 1.0).cov.diagonal().round(3)
+        Array([1.333, 0.667], dtype=float64)
+        """
+        _check.size("d", d)
+        _memory.need(f"a covariance in d = {d} dimensions", 4 * d * d, "d")
+        eigenvalues = jnp.arange(1.0, d + 1.0) ** -exponent
+        _check.finite(f"the input spectrum j^-{exponent:g}", eigenvalues)
+        return cls._of_trace_d(eigenvalues)
+
+    @classmethod
+    def _of_trace_d(cls, eigenvalues: Float[Array, " d"]) -> "GaussianInputs":
+        return cls(jnp.diag(eigenvalues * (eigenvalues.shape[0] / eigenvalues.sum())))
 
     def check(self, d: int) -> None:
         """The covariance must be d x d."""

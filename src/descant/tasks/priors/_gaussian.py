@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ... import _check, _memory
@@ -39,10 +40,10 @@ class GaussianPrior(AbstractPrior):
         _check.finite("prior.mean", self.mean)
 
     @classmethod
-    def isotropic(cls, d: int, mean: float = 0.0, scale: float = 1.0) -> "GaussianPrior":
-        """The prior with `mean` in every coordinate and the covariance scale^2 I."""
+    def isotropic(cls, d: int, mean: ArrayLike = 0.0, scale: float = 1.0) -> "GaussianPrior":
+        """The prior with `mean` (in every coordinate, or d numbers) and the covariance scale^2 I."""
         _check.size("d", d)
-        _check.magnitude("prior mean", mean)
+        _check.location("prior mean", mean, d)
         _check.not_negative("prior scale", scale)
         _check.magnitude("prior scale", scale)
         _memory.need(f"a covariance in d = {d} dimensions", 4 * d * d, "d")

@@ -14,15 +14,15 @@ from .._quantiles import laplace_quantile
 class LaplacePrior(AbstractPrior):
     """Independent coordinates with the density exp(-|w_j - mean| / scale) / (2 scale); their variance is 2 scale^2.
 
-    The same `mean` and `scale` in all coordinates, of any d. Its posterior mean is
-    `estimators.MonteCarloBayes`, without a closed form.
+    `mean` is one number for all coordinates, or d of them; `scale` is the same in all coordinates, of any d. Its
+    posterior mean is `estimators.MonteCarloBayes`, without a closed form.
 
     >>> LaplacePrior(scale=0.5).moments(2).cov
     array([[0.5, 0. ],
            [0. , 0.5]])
     """
 
-    mean: Float[Array, ""]
+    mean: Float[Array, ""] | Float[Array, " d"]
     scale: Float[Array, ""]
 
     def __init__(self, mean: ArrayLike = 0.0, scale: ArrayLike = 1.0):
@@ -30,14 +30,13 @@ class LaplacePrior(AbstractPrior):
         self.scale = jnp.asarray(scale, dtype=float)
 
     def __check_init__(self):
-        for name in ("mean", "scale"):
-            _check.shape(f"prior.{name}", getattr(self, name), (), "it is one number for all coordinates")
-            _check.finite(f"prior.{name}", getattr(self, name))
+        _check.shape("prior.scale", self.scale, (), "it is one number for all coordinates")
         _check.positive("prior.scale", self.scale)
+        _check.location("prior.mean", self.mean)
 
     def check(self, d: int) -> None:
-        """Any d will do."""
-        del d
+        """A mean of several numbers must have d of them."""
+        _check.location("prior.mean", self.mean, d)
 
     def sample(self, d: int, *, key: PRNGKeyArray) -> Float[Array, " d"]:
         """Draw a task vector."""
@@ -53,12 +52,13 @@ class LaplacePrior(AbstractPrior):
 
     def moments(self, d: int) -> VectorMoments:
         """Those of d independent numbers: 2 scale^2, 0 and 24 scale^4 about the mean."""
-        mean, scale = float(self.mean), float(self.scale)
+        mean, scale = np.asarray(self.mean), float(self.scale)
         return independent_moments(*(np.full(d, each) for each in (mean, 2 * scale**2, 0.0, 24 * scale**4)))
 
     def second_moment(self, d: int) -> Float[Array, "d d"]:
-        """Variance on the diagonal, and the squared mean everywhere."""
-        return 2 * self.scale**2 * jnp.eye(d, dtype=self.scale.dtype) + self.mean**2
+        """Covariance, and mean mean^T."""
+        mean = jnp.broadcast_to(self.mean, d)
+        return 2 * self.scale**2 * jnp.eye(d, dtype=self.scale.dtype) + jnp.outer(mean, mean)
 
     def log_density(self, w: Float[Array, " d"]) -> Float[Array, ""]:
         """A sum over the coordinates."""

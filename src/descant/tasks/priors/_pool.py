@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ... import _check, _memory
@@ -40,16 +41,16 @@ class PoolPrior(AbstractPrior):
         _check.weights("prior.weights", self.weights)
 
     @classmethod
-    def drawn(cls, d: int, K: int, *, key: PRNGKeyArray, mean: float = 0.0, scale: float = 1.0) -> "PoolPrior":
-        """K tasks drawn once from N(mean, scale^2 I)."""
+    def drawn(cls, d: int, K: int, *, key: PRNGKeyArray, mean: ArrayLike = 0.0, scale: float = 1.0) -> "PoolPrior":
+        """K tasks drawn once from N(mean, scale^2 I); `mean` is one number for all coordinates, or d of them."""
         _check.size("d", d)
         _check.size("K", K)
-        _check.magnitude("prior mean", mean)
+        _check.location("prior mean", mean, d)
         _check.not_negative("prior scale", scale)
         _check.magnitude("prior scale", scale)
         # The posterior sees each task as a Gaussian without width.
         _memory.need(f"a pool of {K} tasks in d = {d} dimensions", K * d * (d + 4), "the pool, or d")
-        return cls(mean + scale * normals(key, K * d, float).reshape(K, d))
+        return cls(jnp.full((1, d), mean, dtype=float) + scale * normals(key, K * d, float).reshape(K, d))
 
     def check(self, d: int) -> None:
         """Tasks must have d entries."""

@@ -20,7 +20,8 @@ LARGEST_D = 10
 class SparsePrior(AbstractPrior):
     """Independent coordinates that are 0, but with `probability` N(mean, scale^2): spike and slab.
 
-    Three numbers, for all coordinates, of any d. The posterior is a sum over all supports, and known up to d = 10.
+    `mean` is one number for all coordinates, or d of them; `probability` and `scale` are the same in all, of any d. The
+    posterior is a sum over all supports, and known up to d = 10.
 
     >>> SparsePrior(0.5).moments(2).cov
     array([[0.5, 0. ],
@@ -28,7 +29,7 @@ class SparsePrior(AbstractPrior):
     """
 
     probability: Float[Array, ""]
-    mean: Float[Array, ""]
+    mean: Float[Array, ""] | Float[Array, " d"]
     scale: Float[Array, ""]
 
     def __init__(self, probability: ArrayLike, mean: ArrayLike = 0.0, scale: ArrayLike = 1.0):
@@ -37,7 +38,8 @@ class SparsePrior(AbstractPrior):
         self.scale = jnp.asarray(scale, dtype=float)
 
     def __check_init__(self):
-        for name in ("probability", "mean", "scale"):
+        _check.location("prior.mean", self.mean)
+        for name in ("probability", "scale"):
             _check.shape(f"prior.{name}", getattr(self, name), (), "it is one number for all coordinates")
             _check.finite(f"prior.{name}", getattr(self, name))
         _check.not_negative("prior.scale", self.scale)
@@ -46,8 +48,8 @@ class SparsePrior(AbstractPrior):
             raise ValueError(f"prior.probability is {probability}; expected a number from 0 to 1.")
 
     def check(self, d: int) -> None:
-        """Any d will do."""
-        del d
+        """A mean of several numbers must have d of them."""
+        _check.location("prior.mean", self.mean, d)
 
     def sample(self, d: int, *, key: PRNGKeyArray) -> Float[Array, " d"]:
         """Draw a support, and the coordinates on it."""
@@ -64,7 +66,7 @@ class SparsePrior(AbstractPrior):
 
     def moments(self, d: int) -> VectorMoments:
         """Those of d independent numbers."""
-        p, m, s = float(self.probability), float(self.mean), float(self.scale)
+        p, m, s = float(self.probability), np.asarray(self.mean), float(self.scale)
         # E v^k of a coordinate: p times that of the slab.
         first, second, third, fourth = (
             p * raw for raw in (m, m**2 + s**2, m**3 + 3 * m * s**2, m**4 + 6 * m**2 * s**2 + 3 * s**4)
@@ -75,10 +77,10 @@ class SparsePrior(AbstractPrior):
         return independent_moments(*(np.full(d, each) for each in (first, variance, central_third, central_fourth)))
 
     def second_moment(self, d: int) -> Float[Array, "d d"]:
-        """The squared mean off the diagonal, the second moment of a coordinate on it."""
-        square = (self.probability * self.mean) ** 2
-        diagonal = self.probability * (self.mean**2 + self.scale**2)
-        return square + (diagonal - square) * jnp.eye(d, dtype=square.dtype)
+        """Covariance, and mean mean^T, of coordinates whose mean is probability times that of the slab."""
+        mean = jnp.broadcast_to(self.mean, d)
+        first, second = self.probability * mean, self.probability * (mean**2 + self.scale**2)
+        return jnp.outer(first, first) + jnp.diag(second - first**2)
 
     def components(self, d: int) -> GaussianMixture:
         """A Gaussian on each of the 2^d supports."""
@@ -93,4 +95,4 @@ class SparsePrior(AbstractPrior):
         inside = jnp.where(sizes > 0, sizes * jnp.log(self.probability), 0.0)
         outside = jnp.where(sizes < d, (d - sizes) * jnp.log1p(-self.probability), 0.0)
         covs = self.scale**2 * supports[:, :, None] * jnp.eye(d, dtype=supports.dtype)[None]
-        return GaussianMixture(inside + outside, self.mean * supports, covs)
+        return GaussianMixture(inside + outside, jnp.broadcast_to(self.mean, d)[None] * supports, covs)

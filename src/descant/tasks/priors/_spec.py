@@ -1,7 +1,11 @@
 """Laws of tasks as short texts."""
 
+from collections.abc import Sequence
+
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.typing import ArrayLike
 
 from ... import _check, _memory
 from .._law import AbstractPrior
@@ -17,15 +21,15 @@ from ._student_t import StudentTPrior
 POOL_SEED = 0
 
 
-def _pool(tasks: float, *, d: int, mean: float, scale: float) -> PoolPrior:
+def _pool(tasks: float, *, d: int, mean: ArrayLike, scale: float) -> PoolPrior:
     if not tasks.is_integer():
         raise ValueError(f"a pool has a whole number of tasks, not {tasks}.")
     return PoolPrior.drawn(d, int(tasks), key=jax.random.key(POOL_SEED), mean=mean, scale=scale)
 
 
-def _mixture(centre: float, *, d: int, mean: float, scale: float) -> GaussianMixturePrior:
+def _mixture(centre: float, *, d: int, mean: ArrayLike, scale: float) -> GaussianMixturePrior:
     """Two Gaussians of equal weight, `centre` to either side of the mean in every coordinate."""
-    means = mean + centre * jnp.stack([jnp.ones(d), -jnp.ones(d)])
+    means = jnp.stack([jnp.full(d, mean, dtype=float) + move for move in (centre, -centre)])
     return GaussianMixturePrior([0.5, 0.5], means, jnp.stack([scale**2 * jnp.eye(d)] * 2))
 
 
@@ -38,8 +42,10 @@ PRIORS.add("student-t", lambda df, *, d, mean, scale: StudentTPrior.isotropic(d,
 PRIORS.add("laplace", LaplacePrior)
 
 
-def parse_prior(spec: str, d: int, mean: float = 0.0, scale: float = 1.0) -> AbstractPrior:
+def parse_prior(spec: str, d: int, mean: ArrayLike | Sequence[float] = 0.0, scale: float = 1.0) -> AbstractPrior:
     """The law that a short text means, for d coordinates of this location and scale.
+
+    **Arguments:** `mean` is one number for all coordinates, or d of them.
 
     | text | law |
     |---|---|
@@ -57,8 +63,9 @@ def parse_prior(spec: str, d: int, mean: float = 0.0, scale: float = 1.0) -> Abs
     Array(1., dtype=float64)
     """
     _check.size("d", d)
-    _check.magnitude("prior mean", mean)
+    _check.location("prior mean", mean, d)
     _check.not_negative("prior scale", scale)
     _check.magnitude("prior scale", scale)
     _memory.need(f"a prior in d = {d} dimensions", 4 * d * d, "d")
+    mean = mean if np.ndim(mean) == 0 else np.asarray(mean, dtype=float)
     return parse_law(PRIORS, AbstractPrior, spec, d=d, mean=mean, scale=scale)

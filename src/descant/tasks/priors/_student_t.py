@@ -5,6 +5,7 @@ import math
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float, PRNGKeyArray
 from scipy.special import gammainccinv, gammaincinv, loggamma
 
@@ -51,10 +52,10 @@ class StudentTPrior(AbstractPrior):
         _check.finite("prior.mean", self.mean)
 
     @classmethod
-    def isotropic(cls, d: int, df: float, mean: float = 0.0, scale: float = 1.0) -> "StudentTPrior":
-        """The prior with `mean` in every coordinate and the scale matrix scale^2 I."""
+    def isotropic(cls, d: int, df: float, mean: ArrayLike = 0.0, scale: float = 1.0) -> "StudentTPrior":
+        """The prior with `mean` (in every coordinate, or d numbers) and the scale matrix scale^2 I."""
         _check.size("d", d)
-        _check.magnitude("prior mean", mean)
+        _check.location("prior mean", mean, d)
         _check.not_negative("prior scale", scale)
         _check.magnitude("prior scale", scale)
         return cls(jnp.full(d, mean, dtype=float), scale**2 * jnp.eye(d), df)

@@ -9,6 +9,13 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
+from .._unknown import Unknown
+from ..measure import best, risk
+from ..tasks import AbstractTask
+
+# Contexts that tell what Bayes and the oracle cost, where that is not known exactly.
+SAMPLES = 16_384
+
 
 @dataclass(frozen=True)
 class References:
@@ -18,17 +25,30 @@ class References:
     oracle: float | None
     optimum: float | None
 
+    @classmethod
+    def of(cls, task: AbstractTask, optimum: float | None = None) -> "References":
+        """Those of a task."""
+        return cls(_known("bayes", task), _known("ridge", task), optimum)
+
+
+def _known(name: str, task: AbstractTask) -> float | None:
+    try:
+        return risk(best(name, task), task, samples=SAMPLES).value
+    except Unknown:
+        return None
+
 
 class Display:
-    """A small table that is redrawn while rows of metrics come in; silent where nobody is watching."""
+    """A small table that is redrawn while rows of metrics come in; silent where nobody is watching.
 
-    def __init__(self, choice: Any, references: Callable[[], References], quiet: bool):
-        self._choice = choice
-        self._console = Console()
-        watched = not quiet and self._console.is_terminal
-        self._live = Live(console=self._console, refresh_per_second=4) if watched else None
+    **Arguments:** `objective` is what the loss of the rows is of; `references` are asked for only if they are shown.
+    """
+
+    def __init__(self, objective: str, references: Callable[[], References], quiet: bool = False):
+        self._objective = objective
+        self._live = None if quiet else _live()
         # They take a moment too: only where they are shown.
-        self._references = references() if watched else None
+        self._references = None if self._live is None else references()
         self._began = time.monotonic()
         self._first: tuple[float, float] | None = None
         self._rows = 0
@@ -58,7 +78,7 @@ class Display:
         table.add_column()
         for name, text in [
             ("at", where(row)),
-            *losses(row, self._choice.objective, references),
+            *losses(row, self._objective, references),
             *self._speed(row, time.monotonic()),
         ]:
             table.add_row(name, text)
@@ -79,6 +99,11 @@ class Display:
                 rate = f"{(row.get('step', 0) - self._rows) / since:.0f} steps/s"
             yield "rate", f"{rate}, about {left:.0f} s left"
         yield "elapsed", f"{now - self._began:.0f} s"
+
+
+def _live() -> Live | None:
+    console = Console()
+    return Live(console=console, refresh_per_second=4) if console.is_terminal or console.is_jupyter else None
 
 
 def where(row: dict[str, Any]) -> str:
