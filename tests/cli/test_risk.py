@@ -125,7 +125,7 @@ def test_the_table_shows_references(capsys):
         (("zero", "--d", "3", "--n", "3", "--noise", "-1"), "noise is -1.0; expected no negative number."),
         (("zero", "--d", "3", "--n", "3", "--noise", "loud"), "noise is 'loud'; expected a level such as 0.5"),
         (("zero", "--d", "3", "--n", "3", "--noise", "nan"), "noise holds NaN or infinity"),
-        (("zero", "--d", "3", "--n", "3", "--prior-mean", "nan"), "--prior-mean is nan; expected a finite number"),
+        (("zero", "--d", "3", "--n", "3", "--prior-mean", "nan"), "prior mean holds NaN or infinity"),
         (("zero", "--d", "3", "--n", "3", "--prior-scale", "-1"), "prior scale is -1.0"),
         (("zero", "--d", "3", "--n", "3", "--input-condition", "0"), "input condition is 0.0"),
         (("nobody", "--d", "3", "--n", "3"), "predictor is 'nobody'; expected one of: zero, ols"),

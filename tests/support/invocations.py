@@ -123,6 +123,7 @@ class Sandbox:
         (root / "nested.py").write_text("def nested(X: 'n d'):\n    return X" + " + X" * 20_000 + "\n")
         for name, content in damaged_arrays(box.arrays.read_bytes()).items():
             (root / f"{name}.npz").write_bytes(content)
+        (root / "terabytes.npy").write_bytes(npy_header((10**13,)))
         return box
 
     @property
@@ -144,6 +145,13 @@ class Sandbox:
         return {str(path): content for path, content in found.items() if path.name != ".lock"}
 
 
+def npy_header(shape: tuple[int, ...]) -> bytes:
+    """What an array of this shape begins with, and nothing behind it."""
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    return file.getvalue()
+
+
 def damaged_arrays(good: bytes) -> dict[str, bytes]:
     """Files that are no arrays by name, each in another way."""
 
@@ -151,11 +159,6 @@ def damaged_arrays(good: bytes) -> dict[str, bytes]:
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w", how) as archive:
             archive.writestr("X.npy", content)
-        return file.getvalue()
-
-    def header(shape: tuple[int, ...]) -> bytes:
-        file = io.BytesIO()
-        np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": shape})
         return file.getvalue()
 
     single, objects = io.BytesIO(), io.BytesIO()
@@ -170,9 +173,9 @@ def damaged_arrays(good: bytes) -> dict[str, bytes]:
         "truncated": good[: len(good) // 2],
         "tail-only": good[len(good) // 2 :],
         "flipped": good[:middle] + bytes([good[middle] ^ 0x10]) + good[middle + 1 :],
-        "terabytes": packed(header((10**6, 10**6))),
-        "negative": packed(header((-4, 2))),
-        "bomb": packed(header((4, 2)) + b"\0" * 10**7, zipfile.ZIP_DEFLATED),
+        "terabytes": packed(npy_header((10**6, 10**6))),
+        "negative": packed(npy_header((-4, 2))),
+        "bomb": packed(npy_header((4, 2)) + b"\0" * 10**7, zipfile.ZIP_DEFLATED),
         "no-header": packed(b"hello"),
     }
 
@@ -246,6 +249,10 @@ def _bad_values(name: str, each: Any, sorts: tuple[Any, ...], box: Sandbox) -> I
         yield from ("", "other", str(sorts[0]).upper(), "☃", f"{sorts[0]} ", "0")
     elif flag in ("--prior", "--inputs", "--noise", "--label-noise"):
         yield from NOT_A_LAW
+    elif flag in ("--prior-mean", "--input-spectrum"):
+        names = ("missing.txt", "broken.json", "terabytes.npy", "notes.txt", "folder", "text.npz", "flipped.npz")
+        yield from (*NOT_FINITE, "1,nan", "1,2,3", ",", "power:", "power:nan", "power:two", "1,,2")
+        yield from (str(box.root / each) for each in names)
     elif flag == "--set":
         yield from (
             "",

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # Under Gaussian laws and a fixed noise level both are the oracle.
 ORACLES = ("bayes", "ridge")
+# What NumPy draws in seconds; more are sampled, or refused, as other laws are.
+PLAIN_SAMPLES = 1 << 20
 
 
 class Question(NamedTuple):
@@ -39,7 +41,7 @@ class Answer(NamedTuple):
 def closed_answer(asked: Question, references: Sequence[str]) -> Answer | None:
     """The answer, if closed forms have it; None if it takes JAX, or if something is wrong with the question."""
     problem = asked.task.plain_problem()
-    plain = asked.method in ("auto", "exact") and asked.samples > 1 and 0 <= asked.seed < 2**32
+    plain = asked.method in ("auto", "exact") and 1 < asked.samples <= PLAIN_SAMPLES and 0 <= asked.seed < 2**32
     heads_fit = asked.heads is None or (asked.name == "multi-head-lsa" and asked.heads >= 1)
     if problem is None or not plain or not heads_fit:
         return None

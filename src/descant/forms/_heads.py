@@ -146,7 +146,8 @@ def best_of_form(form: AbstractForm, heads: int, start: np.ndarray | None = None
     """The `heads` heads at which a quadratic form is least; `start` is their frame where it is known already."""
     _check.size("heads", heads)
     size = form.k + 1
-    _memory.need(f"the search for the best heads in {form.k} dimensions", 6 * (form.k * size) ** 2, "d")
+    d = form.back.shape[0]
+    _memory.need(f"the search for the best heads in d = {d} dimensions", 6 * (form.k * size) ** 2, "d")
     # On matrices this small a second thread of BLAS only waits: for itself, or for the other process on the core.
     with threadpool_limits(1, user_api="blas"):
         if heads >= size:
