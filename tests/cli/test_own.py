@@ -57,8 +57,8 @@ def mine(tmp_path, monkeypatch):
         ("zero", ("--prior", "pool:inf"), "prior is 'pool:inf': a pool has a whole number of tasks, not inf."),
         ("zero", ("--prior", "nosuch:3"), "prior is 'nosuch:3'; expected one of: gaussian, mixture"),
         ("zero", ("--prior", "os:system"), "prior is 'os:system', which is no law, or has too few or too many numbers"),
-        ("zero", ("--noise", "uniform:-3"), "noise.high is -3.0; expected a positive number"),
-        ("zero", ("--noise", "uniform:nan"), "noise.high holds NaN or infinity"),
+        ("zero", ("--noise", "uniform:-3"), "its high is -3.0; expected a positive number"),
+        ("zero", ("--noise", "uniform:nan"), "its high holds NaN or infinity"),
     ],
 )
 def test_mistakes_are_one_sentence(name, flags, sentence, capsys):

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Key, PRNGKeyArray
 
 from .. import _check
 from .._predictor import AbstractPredictor
@@ -83,7 +83,9 @@ def _weight_loss(objective: str, model: AbstractPredictor, task: AbstractTask, k
     return task.error_norm(model.weights(moments) - target(objective, task, moments))
 
 
-def draw(objective: str, task: AbstractTask, batch: int, key: PRNGKeyArray) -> Float[Array, " numbers"] | PRNGKeyArray:
+def draw(
+    objective: str, task: AbstractTask, batch: int, key: PRNGKeyArray
+) -> Float[Array, " numbers"] | Key[Array, " m"]:
     """The random part of a batch: the numbers that its prompts are made of, or the keys of its contexts."""
     if objective == "query" and task.numbers is not None:
         return normals(key, batch * task.numbers, task.dtype)
@@ -94,7 +96,7 @@ def batch_loss(
     objective: str,
     model: AbstractPredictor,
     task: AbstractTask,
-    drawn: Float[Array, " numbers"] | PRNGKeyArray,
+    drawn: Float[Array, " numbers"] | Key[Array, " m"],
     batch: int,
 ) -> Float[Array, ""]:
     """The mean objective over a batch that was drawn.
