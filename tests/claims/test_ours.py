@@ -81,10 +81,17 @@ def test_bayes_risks_are_those_of_the_library():
 
 def test_ours_are_counted_apart():
     assert PAPERS["descant"].own and PAPERS["descant"].citation.startswith("@misc{descant2026,")
-    assert sorted(find(["descant"])) == ["constant-norm", "gap-by-norm", "task-diversity"]
+    assert sorted(find(["descant"])) == ["constant-and-mean", "constant-norm", "gap-by-norm", "task-diversity"]
 
 
 PLANTED = [
+    Planted(
+        "constant-and-mean",
+        f"{HOME}.constant_and_mean.best_for_constant",
+        # The query masked: then no constant teaches anything.
+        lambda best: lambda problem, c, query_masked: best(problem, c),
+        smaller={f"{HOME}.constant_and_mean.SETTINGS": ((2, 3, 4.0, 0.0), (3, 3, 10.0, 0.0))},
+    ),
     Planted(
         "constant-norm",
         f"{HOME}.constant_norm.best_heads",

@@ -64,8 +64,9 @@ class LinearGuess(AbstractGuess):
 class ConstantGuess(AbstractGuess):
     """y_q = c for every prompt.
 
-    For inputs whose law is symmetric about 0 it can't help: the target is odd in x_query, and all that a constant guess
-    adds to the prediction is even.
+    For inputs whose law is symmetric about 0 and a masked query it can't help: the target is odd in x_query, and all
+    that a constant guess adds to the prediction is even. A query that attends can learn the prior mean from a large one
+    (`theory.large_constant_risk`).
     """
 
     c: Float[Array, ""]

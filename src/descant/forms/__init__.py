@@ -19,7 +19,14 @@ from ._gd_beta import (
     optimal_step as optimal_step,
     whitened_gamma as whitened_gamma,
 )
-from ._gram import attending_risk as attending_risk, gram_risk as gram_risk
+from ._gram import (
+    attending_risk as attending_risk,
+    first_moment as first_moment,
+    gram_risk as gram_risk,
+    second_moment as second_moment,
+    symmetrise as symmetrise,
+    to_whitened_tokens as to_whitened_tokens,
+)
 from ._heads import (
     HeadSolution as HeadSolution,
     best_gaussian_heads as best_gaussian_heads,

@@ -73,17 +73,21 @@ def symmetrise_cubic(k: Float[Arrays, "k k k"]) -> Float[Arrays, "k k k"]:
     return xp.stack([xp.transpose(k, order) for order in orders]).mean(0)
 
 
+def to_whitened_tokens(problem: AbstractProblem) -> Float[Arrays, "e e"]:
+    """The matrix with (x, y) = it times (z, y - `<mu, x>`), z the whitened inputs."""
+    root, d, xp = problem.root, problem.d, namespace(problem.inputs)
+    sides = xp.concatenate([root, (root @ problem.mean)[None]])
+    return xp.concatenate([sides, xp.eye(d + 1)[:, d:]], axis=1)
+
+
 def _centred(
     problem: AbstractProblem, offset: Float[Arrays, " d"], tensor: Float[Arrays, "d e e"]
 ) -> tuple[Float[Arrays, " d"], Float[Arrays, "d e e"], Float[Arrays, " d"], Float[Arrays, "d d"]]:
     """Offset, tensor, prior mean and covariance in whitened coordinates, with labels y - `<mu, x>`."""
-    root, d, xp = problem.root, problem.d, namespace(problem.inputs, offset, tensor)
-    mean = root @ problem.mean
-    # (x, y) = to_tokens (z, y - <mu, x>)
-    sides = xp.concatenate([root, mean[None]])
-    to_tokens = xp.concatenate([sides, xp.eye(d + 1)[:, d:]], axis=1)
+    root, xp = problem.root, namespace(problem.inputs, offset, tensor)
+    to_tokens = to_whitened_tokens(problem)
     white = xp.einsum("lm,mij->lij", root, symmetrise(tensor))
-    return root @ offset, to_tokens.T @ white @ to_tokens, mean, root @ problem.cov @ root
+    return root @ offset, to_tokens.T @ white @ to_tokens, root @ problem.mean, root @ problem.cov @ root
 
 
 def gram_risk(problem: AbstractProblem, offset: Float[Arrays, " d"], tensor: Float[Arrays, "d e e"]) -> Number:

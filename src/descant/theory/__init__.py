@@ -28,6 +28,11 @@ from ._attention import (
 )
 from ._best_heads import best_heads as best_heads
 from ._bounds import GapBounds as GapBounds, lsa_gap_bounds as lsa_gap_bounds
+from ._constant_guess import (
+    best_for_constant as best_for_constant,
+    constant_guess_risk as constant_guess_risk,
+    large_constant_risk as large_constant_risk,
+)
 from ._flow import Flow as Flow, FlowBounds as FlowBounds, flow_bounds as flow_bounds, gradient_flow as gradient_flow
 from ._gram_moments import (
     GramMoments as GramMoments,

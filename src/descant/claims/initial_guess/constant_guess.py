@@ -35,12 +35,14 @@ def best_with_constant(c: Float[Array, ""]) -> LSA:
     "constant-guess",
     paper="initial-guess",
     where="Discussion of what stands in the query's label slot; the argument is derived here",
-    title="A constant initial guess does not close the gap",
+    title="A constant initial guess does not close the gap, if the query is masked",
     statement=r"""
-        A guess $y_q = c$ that does not depend on the query can't help, whatever the constant, the heads and their
-        number: for inputs symmetric about 0 the target is odd in $x_q$, and all that the constant adds is even. For
-        $d+1$ heads the least risk is $R_{\mathrm{GD}} + (|\mu|^2 + c^2)\,\delta$, $\delta = 2/(dn+2)$ without noise:
-        larger than with $c=0$ for every other $c$.
+        Let the query's own token be left out of the keys and values. A guess $y_q = c$ that does not depend on the
+        query can't help then, whatever the constant, the heads and their number: for inputs symmetric about 0 the
+        target is odd in $x_q$, and all that the constant adds is even. For $d+1$ heads, inputs $N(0, I)$, tasks
+        $N(\mu, I)$ and no noise, the least risk is $R_{\mathrm{GD}} + (|\mu|^2 + c^2)\,\delta$, $\delta = 2/(dn+2)$:
+        larger than with $c=0$ for every other $c$. (A query that attends is another matter: see
+        `constant-and-mean`.)
     """,
     refuted_by="A constant with a lower risk than zero.",
     method=r"""
