@@ -78,7 +78,8 @@ PLANTED = [
         smaller={
             f"{HOME}.attending_query.D": 5,
             f"{HOME}.attending_query.N": 5,
-            f"{HOME}.attending_query.MEANS": (0.0, 1.0),
+            f"{HOME}.attending_query.MEANS": (0.0, 0.5, 1.0),
+            f"{HOME}.attending_query.TURN": 0.5,
         },
     ),
     Planted(
