@@ -13,7 +13,7 @@ from jaxtyping import Array, PRNGKeyArray
 from numpy.typing import ArrayLike
 
 from . import _check
-from ._watching import watching
+from ._watching import DRAWN, watching
 
 # Draws that are held at once: small enough for the caches, large enough to hide what a call costs.
 CHUNK = 4096
@@ -64,7 +64,7 @@ def mean_over_keys(
     with ThreadPoolExecutor(cores()) as pool:
         for result in pool.map(run, range(1, chunks)):
             results.append(result)
-            told(len(results) / chunks)
+            told(len(results) / chunks, DRAWN)
     means, squares = (np.array(part) for part in zip(*results, strict=True))
     total = chunks * chunk
     mean = np.asarray(means.mean(axis=0))

@@ -14,11 +14,23 @@ class Terminated(KeyboardInterrupt):
     """The process was asked to end by SIGTERM; whoever handles Ctrl-C handles this."""
 
 
+# What was asked for since a command began.
+_ASKED: list[int] = []
+
+
 @contextmanager
 def terminate_politely() -> Iterator[None]:
     """Within the block SIGTERM raises `Terminated` in the main thread; in another thread this does nothing."""
-    with _handled((signal.SIGTERM,), _terminate):
+    _ASKED.clear()
+    with _handled(ASKING, _ask):
         yield
+    _ASKED.clear()
+
+
+def remind() -> None:
+    """Raise again what was asked for, for those who work in steps: what is raised in garbage collection is lost."""
+    if _ASKED:
+        _ask(_ASKED[-1], None)
 
 
 @contextmanager
@@ -31,8 +43,9 @@ def uninterrupted() -> Iterator[None]:
         signal.raise_signal(number)
 
 
-def _terminate(number: int, _: Any) -> NoReturn:
-    raise Terminated(f"signal {number}")
+def _ask(number: int, _: Any) -> NoReturn:
+    _ASKED.append(number)
+    raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
 
 @contextmanager

@@ -120,6 +120,27 @@ def test_sigterm_leaves_one_sentence_and_a_checkpoint(tmp_path):
     assert said == "descant: terminated; what was finished is kept, the same command does the rest.\n"
 
 
+def test_a_signal_while_programs_are_compiled_is_no_crash(tmp_path):
+    """An interpreter that ends while XLA compiles was seen to end in a segmentation fault."""
+    sizes = ["--d", "2", "--n", "3", "--batch", "65", "--steps", "90000", "--solver", "adam"]
+    command = [sys.executable, "-m", "descant", "train", "lsa", *sizes, "--out", str(tmp_path / "run")]
+    fresh = {name: value for name, value in os.environ.items() if not name.startswith("JAX_")}
+    fresh["XDG_CACHE_HOME"] = str(tmp_path / "cache")
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=fresh) as process:
+        assert process.stderr is not None
+        while process.poll() is None and not (tmp_path / "run" / "config.json").exists():
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        assert process.stderr.read().startswith(b"descant: terminated; ")
+        assert process.wait() == 143
+
+
+def test_a_sentence_fits_on_a_screen(capsys):
+    status, _, err = run("risk", "lsa", "--d", "3", "--n", "5", "--prior", "x" * 100_000, capsys=capsys)
+    assert status == 2 and len(err) < 2000 and " … " in err
+
+
 def test_json_of_a_sampled_overflow_is_no_result(capsys, monkeypatch):
     monkeypatch.setattr("descant.tasks.priors._spec._check.magnitude", lambda name, value: None)
     status, out, err = run(

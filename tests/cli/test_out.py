@@ -95,6 +95,23 @@ def test_another_run_in_the_folder_of_a_training(tmp_path, capsys):
         assert status == 2 and sentence in err and below(tmp_path) == before
 
 
+def test_the_evidence_of_one_claim_proves_no_other(tmp_path):
+    from descant.claims._judgement import judge, judgement_path, kept
+
+    claims = {id: all_claims()[id] for id in ("elsa-property-2", "elsa-property-3")}
+    mine, others = (judgement_path(tmp_path, claim, "quick", 0) for claim in claims.values())
+    assert judge(claims["elsa-property-2"], tmp_path).verdict == "holds"
+    others.parent.mkdir(parents=True)
+    others.write_bytes(mine.read_bytes())
+    with pytest.raises(ValueError, match="no judgement of elsa-property-3: elsa-property-2, quick"):
+        kept(tmp_path, claims)
+    elsewhere = judgement_path(tmp_path, claims["elsa-property-2"], "quick", 1)
+    elsewhere.parent.mkdir(parents=True)
+    elsewhere.write_bytes(mine.read_bytes())
+    with pytest.raises(ValueError, match="seed 0 is not what belongs here"):
+        judge(claims["elsa-property-2"], tmp_path, seed=1)
+
+
 def test_damaged_evidence_is_named_at_once(tmp_path, monkeypatch, capsys):
     from descant.claims import Lab
     from descant.claims._judgement import judgement_path

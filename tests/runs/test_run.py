@@ -4,6 +4,7 @@ import json
 import math
 import shutil
 import signal
+from contextlib import suppress
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -159,6 +160,21 @@ def test_asked_to_end_while_saving(tmp_path, monkeypatch, before, asked):
     assert len(saves) == 7 and state is not None and state.info["step"] == 7
     complete(tmp_path / "a", Toy(30))
     assert contents(tmp_path / "a") == whole
+
+
+def test_what_was_asked_for_is_not_forgotten(tmp_path):
+    """Python drops what is raised while it collects garbage: the next step ends the training all the same."""
+    run = opened(tmp_path / "a", Toy(30))
+
+    def lose(rows):
+        if rows[0]["step"] == 7:
+            with suppress(Terminated):
+                signal.raise_signal(signal.SIGTERM)
+
+    with terminate_politely(), pytest.raises(Terminated):
+        drive(Toy(30), run, on_rows=lose)
+    state = run.checkpoint()
+    assert state is not None and state.info["step"] == 8
 
 
 def test_checkpoints_are_not_written_all_the_time(tmp_path, monkeypatch):

@@ -64,7 +64,7 @@ def _own_code(claim: Claim) -> str:
 def kept(root: Path, claims: dict[str, Claim], *, budget: str = "quick", seed: int = 0) -> dict[str, Judgement]:
     """The judgements that a folder already has."""
     paths = {id: judgement_path(root, claim, budget, seed) for id, claim in claims.items()}
-    return {id: load(path) for id, path in paths.items() if path.exists()}
+    return {id: load(path, (id, budget, seed)) for id, path in paths.items() if path.exists()}
 
 
 def judge(
@@ -81,7 +81,7 @@ def judge(
     """
     path = judgement_path(root, claim, budget, seed)
     if path.exists():
-        return load(path)
+        return load(path, (claim.id, budget, seed))
     lab = Lab(path.parent, root / "runs", budget, seed, tell)
     started, evidence, failure = time.monotonic(), None, ""
     try:
@@ -96,14 +96,20 @@ def judge(
     return result
 
 
-def load(path: Path) -> Judgement:
-    """Read a judgement from disk; a `ValueError` that names the file if it is not as it was written."""
+def load(path: Path, asked: tuple[str, str, int]) -> Judgement:
+    """Read the judgement of an id, a budget and a seed; a `ValueError` names a file that is not as it was written."""
     raw = read_page(path, REMEDY)
     try:
         evidence = raw.pop("evidence")
-        return Judgement(**raw, evidence=None if evidence is None else _evidence(evidence))
-    except (LookupError, TypeError, ValueError) as error:
-        raise ValueError(f"{path} is no judgement: {error}; {REMEDY}.") from None
+        found = Judgement(**raw, evidence=None if evidence is None else _evidence(evidence))
+        sorts = {"seconds": (int, float), "failure": str, "environment": dict}
+        odd = [name for name, sort in sorts.items() if not isinstance(getattr(found, name), sort)]
+        if odd or (found.id, found.budget, found.seed) != asked:
+            what = odd[0] if odd else f"{found.id}, {found.budget} budget, seed {found.seed}"
+            raise ValueError(f"{what} is not what belongs here")
+        return found
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise ValueError(f"{path} is no judgement of {asked[0]}: {error}; {REMEDY}.") from None
 
 
 def _evidence(raw: dict[str, Any]) -> Evidence:
@@ -115,8 +121,14 @@ def _evidence(raw: dict[str, Any]) -> Evidence:
         checks=tuple(Check(**check) for check in raw["checks"]),
         figures=tuple(_figure(figure) for figure in raw["figures"]),
         tables=tuple(tables),
-        words=tuple(raw["words"]),
+        words=tuple(map(_text, raw["words"])),
     )
+
+
+def _text(raw: Any) -> str:
+    if not isinstance(raw, str):
+        raise TypeError(f"words hold {raw!r}")
+    return raw
 
 
 def _figure(raw: dict[str, Any]) -> Figure:

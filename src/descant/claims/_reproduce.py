@@ -56,7 +56,7 @@ def judge_all(
     for claim in claims.values():
         path = judgement_path(root, claim, budget, seed)
         if path.exists():
-            yield Event("found", claim.id, judgement=load(path))
+            yield Event("found", claim.id, judgement=load(path, (claim.id, budget, seed)))
         else:
             left.append(claim)
             for part in sorted((path.parent / PARTS).glob("*.json")):
@@ -101,7 +101,7 @@ def _alone(claim: Claim, work: _Work, *, again: bool) -> Iterator[Event]:
             return
     words = "its process died; if memory was short, try `descant reproduce` with --processes 1."
     lost = Judgement(claim.id, work.budget, work.seed, 0.0, None, words, {})
-    yield Event("judged", claim.id, judgement=load(path) if path.exists() else lost)
+    yield Event("judged", claim.id, judgement=load(path, (claim.id, work.budget, work.seed)) if path.exists() else lost)
 
 
 def _with_a_pool(claims: list[Claim], work: _Work, processes: int) -> Iterator[Event]:

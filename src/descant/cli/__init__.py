@@ -1,5 +1,6 @@
 """The command line. Nothing heavy is imported before the arguments are parsed."""
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from cyclopts import App, Parameter
 
 from ._claims import claims, reproduce
 from ._crosscheck import crosscheck
-from ._ending import status_of
+from ._ending import INTERRUPTED, TERMINATED, status_of
 from ._flags import OTHERS, default_shown
 from ._llm import app as llm
 from ._models import models
@@ -71,4 +72,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "descant" / "xla"
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
-    sys.exit(status_of(lambda: app(arguments, print_error=False, exit_on_error=False)))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # lines of tables, where a terminal has no such signs
+    status = status_of(lambda: app(arguments, print_error=False, exit_on_error=False))
+    if arguments is None and status in (INTERRUPTED, TERMINATED):
+        # Whoever had something to keep has kept it. An interpreter that ends while XLA compiles crashes.
+        os._exit(status)
+    sys.exit(status)

@@ -60,7 +60,7 @@ def crosscheck(
         bar = progress.add_task("figure", total=len(four_tasks()) + 1)
         write_whole(out / "heads.png", png(heads_figure()))
         progress.update(bar, advance=1, description="risks on four tasks")
-        watching.set(lambda share: progress.update(bar, description=f"risks on four tasks: {share:.0%} of a draw"))
+        watching.set(lambda share, _: progress.update(bar, description=f"risks on four tasks: {share:.0%} of a draw"))
         for finished in measure_all(out / "rows", samples, seed):
             rows += finished
             progress.update(bar, advance=1)

@@ -27,6 +27,8 @@ from ._watch import shown
 DEBUG = "DESCANT_DEBUG"
 FAILED, MISTAKEN, INTERRUPTED, UNREAD, TERMINATED = 1, 2, 130, 141, 143
 KEPT = "what was finished is kept, the same command does the rest."
+# Letters of a sentence; of a longer one the beginning and the end are shown.
+LONGEST = 1500
 # What a machine lacks is nobody's mistake.
 LACKS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
 
@@ -50,8 +52,13 @@ def status_of(command: Callable[[], int]) -> int:
     _close(sys.stdout)
     if sentence:
         with suppress(OSError):
-            print("descant: " + " ".join(sentence.split()), file=sys.stderr, flush=True)
+            print("descant: " + _short(" ".join(sentence.split())), file=sys.stderr, flush=True)
     return status
+
+
+def _short(sentence: str) -> str:
+    """A sentence that fits on a screen: it may quote what was asked for, however long that was."""
+    return sentence if len(sentence) <= LONGEST else f"{sentence[: LONGEST // 2]} … {sentence[-LONGEST // 2 :]}"
 
 
 def _told(error: BaseException) -> tuple[int, str]:

@@ -37,9 +37,13 @@ def _check(name: str, text: str, sorts: tuple[Any, ...]) -> None:
 
 def _whole(name: str, text: str) -> None:
     try:
-        value = int(text)
+        value = int(text) if text.isascii() else None
     except ValueError:
-        raise ValueError(f"{name} is {text!r}; expected a whole number, such as 12.") from None
+        value = None
+    if value is None:
+        raise ValueError(f"{name} is {text!r}; expected a whole number, such as 12.")
+    if name == "--seed" and value < 0:
+        raise ValueError(f"{name} is {text}; expected a whole number of at least 0.")
     if abs(value) > LARGEST:
         raise ValueError(f"{name} is {text}; expected a whole number of at most 64 bits.")
 

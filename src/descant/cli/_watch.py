@@ -1,4 +1,4 @@
-"""One line on the terminal while many contexts are drawn: how many of them are, and how long the rest will take."""
+"""One line on the terminal while much is drawn or tried: how much of it is, and how long the rest will take."""
 
 import sys
 import time
@@ -31,7 +31,7 @@ class _Line:
     def __init__(self):
         self._began, self._last, self._share = 0.0, 0.0, 1.0
 
-    def show(self, share: float) -> None:
+    def show(self, share: float, what: str) -> None:
         """Draw it, unless it was drawn a moment ago."""
         now = time.monotonic()
         if share < self._share:
@@ -42,7 +42,7 @@ class _Line:
         elif now - self._began > PATIENCE_S and now - self._last > EVERY_S:
             self._last = now
             left = (now - self._began) * (1 - share) / share
-            sys.stderr.write(f"{CLEAR}{share:.1%} of the contexts are drawn, about {left:.0f} s left")
+            sys.stderr.write(f"{CLEAR}{share:.1%} of {what}, about {left:.0f} s left")
             sys.stderr.flush()
 
     def clear(self) -> None:

@@ -19,6 +19,7 @@ from jaxtyping import Float
 from threadpoolctl import threadpool_limits
 
 from .. import _check, _memory
+from .._watching import TRIED, watching
 from ._one_head import best_single_value
 from ._problem import AbstractProblem, Whitened
 from ._quadratic import AbstractForm, GaussianForm, Tensor, subspace_basis
@@ -124,12 +125,16 @@ def _starts(t: Tensor, heads: int) -> Iterator[Frame]:
 def _lowest(form: AbstractForm, heads: int) -> Frame:
     """The best frame of as many descents as it takes for the lowest risk to come up AGREEING times."""
     ends: list[tuple[float, Frame]] = []
+    told = watching.get()
     for start in _starts(form.saturated(), heads):
         ends.append(_Descent(form, start).minimise())
+        # Most searches end with the fewest starts.
+        told(min(len(ends) / FEWEST_STARTS, 0.99), TRIED)
         lowest = min(value for value, _ in ends)
         agreeing = sum(value <= lowest + 1e-7 * abs(lowest) for value, _ in ends)
         if len(ends) >= FEWEST_STARTS and agreeing >= AGREEING:
             break
+    told(1.0, TRIED)
     return min(ends, key=lambda end: end[0])[1]
 
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._signals import uninterrupted
+from .._signals import remind, uninterrupted
 from .._trainer import State, Trainer, to_end
 from ._run import Run
 from ._trackers import Tracker
@@ -41,6 +41,7 @@ def drive(
 
         def each(state: State, rows: list[dict[str, Any]]) -> None:
             keeper.hold(state, rows)
+            remind()
             if on_rows is not None:
                 on_rows(rows)
             if time.monotonic() - keeper.kept_at >= every:
