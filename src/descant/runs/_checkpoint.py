@@ -1,6 +1,6 @@
 """A training's state as one safetensors file: arrays by name, everything else as JSON in the metadata."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 import safetensors
 
 from .. import _tensors
-from .._sealed import digest
+from .._sealed import check_fields, digest
 from .._trainer import State
 
 FORMAT = "descant-checkpoint-1"
@@ -34,30 +34,45 @@ class Mark:
         return Mark(self.rows + len(each), self.size + len(lines), chain)
 
 
-def to_bytes(state: State, mark: Mark) -> bytes:
-    """The file's content."""
+def to_bytes(state: State, mark: Mark, key: str) -> bytes:
+    """The file's content; `key` is that of the run, so that no other goes on from it."""
     _check_info("state.info", state.info)
     arrays = {name: np.array(array, order="C") for name, array in state.arrays.items()}
     # The names are kept in order: a training may sum over its arrays, and sums depend on the order.
-    note = {"format": FORMAT, "names": list(arrays), "info": state.info, "metrics": asdict(mark)}
+    note = {"format": FORMAT, "key": key, "names": list(arrays), "info": state.info, "metrics": asdict(mark)}
     try:
         return _tensors.to_bytes(arrays, note)
     except safetensors.SafetensorError as error:
         raise ValueError(f"state.arrays can't be saved: {error}.") from None
 
 
-def load(path: Path) -> tuple[State, Mark]:
-    """The state in a file, and its mark."""
+def load(path: Path, key: str) -> tuple[State, Mark]:
+    """The state in a file, and its mark; a `ValueError` unless the file is of the run of that key."""
     arrays, note = _tensors.read(path, REMEDY)
     if note.get("format") != FORMAT:
         raise ValueError(f"{path} is not of the format {FORMAT!r}; {REMEDY}.")
-    return State({name: arrays[name] for name in note["names"]}, note["info"]), Mark(**note["metrics"])
+    try:
+        check_fields(note, {"key": str, "names": list, "info": dict, "metrics": dict})
+        check_fields(note["metrics"], {"rows": int, "size": int, "chain": str})
+        check_owner(note["key"], key)
+        if not all(isinstance(name, str) for name in note["names"]) or set(note["names"]) != set(arrays):
+            raise ValueError("the names of its arrays are not those that it lists")
+    except ValueError as error:
+        raise ValueError(f"{path} can't be read: {error}; {REMEDY}.") from None
+    mark = Mark(**{field.name: note["metrics"][field.name] for field in fields(Mark)})
+    return State({name: arrays[name] for name in note["names"]}, note["info"]), mark
 
 
-def mark_of(path: Path) -> Mark:
+def check_owner(found: str, key: str) -> None:
+    """A `ValueError` if a file holds the key of another run than the one that it lies with."""
+    if found != key:
+        raise ValueError(f"it belongs to the run of the key {found!r}, and lies with the one of {key!r}")
+
+
+def mark_of(path: Path, key: str) -> Mark:
     """The mark in a file; nothing at all if there is no file."""
     try:
-        return load(path)[1]
+        return load(path, key)[1]
     except FileNotFoundError:
         return Mark()
 
