@@ -1,6 +1,6 @@
 """A training's state as one safetensors file: arrays by name, everything else as JSON in the metadata."""
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from .._trainer import State
 
 FORMAT = "descant-checkpoint-1"
 REMEDY = "delete the run and start it again"
+NOTE = {"key": str, "names": list, "info": dict, "metrics": dict}
+MARK = {"rows": int, "size": int, "chain": str}
 
 
 @dataclass(frozen=True)
@@ -52,14 +54,14 @@ def load(path: Path, key: str) -> tuple[State, Mark]:
     if note.get("format") != FORMAT:
         raise ValueError(f"{path} is not of the format {FORMAT!r}; {REMEDY}.")
     try:
-        check_fields(note, {"key": str, "names": list, "info": dict, "metrics": dict})
-        check_fields(note["metrics"], {"rows": int, "size": int, "chain": str})
+        check_fields(note, NOTE)
+        check_fields(note["metrics"], MARK)
         check_owner(note["key"], key)
         if not all(isinstance(name, str) for name in note["names"]) or set(note["names"]) != set(arrays):
             raise ValueError("the names of its arrays are not those that it lists")
     except ValueError as error:
         raise ValueError(f"{path} can't be read: {error}; {REMEDY}.") from None
-    mark = Mark(**{field.name: note["metrics"][field.name] for field in fields(Mark)})
+    mark = Mark(**{name: note["metrics"][name] for name in MARK})
     return State({name: arrays[name] for name in note["names"]}, note["info"]), mark
 
 

@@ -126,9 +126,8 @@ class Store:
         except FileNotFoundError:
             return
         except OSError as error:
-            reason = error.strerror or str(error)
             raise ValueError(
-                f"root is {self.root}, which can't be read: {reason}; expected a folder of runs."
+                f"root is {self.root}, which can't be read: {error.strerror}; expected a folder: choose another."
             ) from None
         for path in paths:
             found = None if path.name.startswith(".") else _read(path)
