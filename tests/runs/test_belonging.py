@@ -144,6 +144,13 @@ def test_a_result_can_not_have_a_users_file_deleted(tmp_path):
         assert not (folder / "result.json").exists() and not (folder / "model.safetensors").exists()
 
 
+def test_a_result_without_a_model(tmp_path):
+    complete(tmp_path / "a", OURS)
+    files = read_page(tmp_path / "a" / "result.json")["files"]
+    resealed(tmp_path / "a" / "result.json", files={"metrics.parquet": files["metrics.parquet"]})
+    assert "model.safetensors is missing, or is not the file" in str(Run(tmp_path / "a").trouble())
+
+
 # Who uses a result looks at the files beside it
 
 TRAIN = ("train", "lsa", "--d", "2", "--n", "4", "--noise", "0", "--samples", "16")
