@@ -11,6 +11,7 @@ from ._disk import explained
 from ._sealed import read_page, write_page
 
 MANIFEST = ".written.json"
+REMEDY = "delete it, and use --force once if the rest of the folder is Descant's"
 
 
 def reserve(folder: Path, names: Iterable[str], *, force: bool = False) -> None:
@@ -34,9 +35,12 @@ def written(folder: Path) -> list[str]:
     """The names that are noted in a folder."""
     path = folder / MANIFEST
     try:
-        return read_page(path, "delete it, and use --force once if the rest of the folder is Descant's")["names"]
+        names = read_page(path, REMEDY, {"names": list})["names"]
     except FileNotFoundError:
         return []
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError(f"{path} can't be read: its names are not all text; {REMEDY}.")
+    return names
 
 
 def note(folder: Path, names: Iterable[str]) -> None:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from ._plain import page, plain, restored
 
 SEAL = "sha256"
 CHANGED = "its checksum is not that of its content: it is damaged, or was changed, or is of an earlier version"
+WORDS = {str: "text", int: "a whole number", list: "a list", dict: "an object"}
 
 
 def digest(data: bytes) -> str:
@@ -34,14 +35,26 @@ def write_page(path: Path, value: dict[str, Any]) -> None:
     write_whole(path, sealed(path.stem, value))
 
 
-def read_page(path: Path, remedy: str = "delete it") -> dict[str, Any]:
-    """The object in a file; a `ValueError` that names the file and a remedy if it is not as it was written."""
+def read_page(path: Path, remedy: str = "delete it", fields: Mapping[str, type] | None = None) -> dict[str, Any]:
+    """The object in a file; a `ValueError` that names the file and a remedy if it is not as it was written.
+
+    `fields` are those that are relied on, and their types: another version's file is whole too, and may lack them.
+    """
     try:
-        return restored(unsealed(path.read_bytes()))
+        value = unsealed(path.read_bytes())
+        check_fields(value, fields or {})
+        return restored(value)
     except FileNotFoundError:
         raise
     except (ValueError, OSError, RecursionError) as error:
         raise ValueError(f"{path} can't be read: {getattr(error, 'strerror', None) or error}; {remedy}.") from None
+
+
+def check_fields(value: Any, fields: Mapping[str, type]) -> None:
+    """A `ValueError` unless a value is an object that has these fields, each of its type."""
+    for name, kind in fields.items():
+        if not isinstance(value, dict) or type(value.get(name)) is not kind:
+            raise ValueError(f"its field {name!r} is not there as {WORDS[kind]}: another version or program wrote it")
 
 
 def unsealed(text: bytes) -> dict[str, Any]:

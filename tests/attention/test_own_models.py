@@ -11,6 +11,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import pytest
+import scipy.optimize
 
 from descant import LinearRegression, attention as at, risk
 from descant.cli import main
@@ -286,11 +287,9 @@ def test_solvers_say_why_they_stopped(relaxed, few_draws):
 
 
 def test_a_population_start_that_does_not_converge_says_so(monkeypatch):
-    from descant.training import _population
-
-    real = _population.minimize
+    real = scipy.optimize.minimize
     monkeypatch.setattr(
-        _population, "minimize", lambda *args, **settings: real(*args, **{**settings, "options": {"maxiter": 1}})
+        scipy.optimize, "minimize", lambda *args, **settings: real(*args, **{**settings, "options": {"maxiter": 1}})
     )
     found = train(at.make_model("lsa", TASK, key=KEY), TASK, random_starts=0)
     assert found.stopped.startswith("not converged: Maximum number of iterations")

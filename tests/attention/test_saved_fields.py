@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import TYPE_CHECKING, Literal, Optional, Union
 
@@ -9,10 +10,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import pytest
-import safetensors.numpy
 from jaxtyping import Array, Float
 
-from descant import AbstractPredictor, attention as at
+from descant import AbstractPredictor, _tensors, attention as at
 
 if TYPE_CHECKING:
     from pathlib import Path as OnlyForTypeCheckers
@@ -81,12 +81,28 @@ def test_values_of_other_types_are_refused(field, value, tmp_path):
 
 @pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
 def test_a_number_that_is_not_finite_is_refused(number, tmp_path):
-    data, path = at.to_bytes(Plain(jnp.ones(2), rate=0.25)), tmp_path / "model.safetensors"
-    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-    config = header["__metadata__"]["descant"].replace("0.25", number)
-    path.write_bytes(safetensors.numpy.save(safetensors.numpy.load(data), metadata={"descant": config}))
+    path = tmp_path / "model.safetensors"
+    at.save(Plain(jnp.ones(2), rate=0.25), path)
+    arrays, note = _tensors.read(path, "")
+    path.write_bytes(_tensors.to_bytes(arrays, json.loads(json.dumps(note).replace("0.25", number))))
     with pytest.raises(ValueError, match=r"rate is (nan|-?inf); expected a finite number"):
         at.load(path, Plain)
+
+
+def nested(depth: int) -> list:
+    return functools.reduce(lambda inner, _: [inner], range(depth), [])
+
+
+@pytest.mark.parametrize("field", ["on", "a", "hidden"])
+def test_lists_where_none_belong_are_refused(field, tmp_path):
+    path = tmp_path / "model.safetensors"
+    at.save(Plain(jnp.ones(2)), path)
+    arrays, note = _tensors.read(path, "")
+    for value in ([[]] if field == "on" else []) + [nested(900)]:
+        note["model"]["fields"][field] = value
+        path.write_bytes(_tensors.to_bytes(arrays, note))
+        with pytest.raises(ValueError, match=r"model.safetensors( can't be read)?: .*(not understood|recursion)"):
+            at.load(path, Plain)
 
 
 def test_a_model_that_would_be_another_one_is_not_written(tmp_path):

@@ -120,7 +120,7 @@ def test_a_folder_that_may_not_be_written(tmp_path):
 
 def test_a_folder_below_a_file(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(OSError, match="a part of that path is a file; expected folders only"):
+    with pytest.raises(ValueError, match=r"root is .*file, which can't be read: Not a directory; expected a folder"):
         Store(tmp_path / "file", code=CODE).open({"a": 1})
     with pytest.raises(OSError, match="a part of that path is a file"):
         Store(tmp_path, code=CODE).open({"a": 1}, tmp_path / "file")

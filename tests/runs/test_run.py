@@ -79,11 +79,11 @@ def test_a_run_that_is_finished_while_it_is_read(tmp_path, monkeypatch):
         shutil.copytree(run.folder, folder)
         reader, mark_of = Run(folder), _checkpoint.mark_of
 
-        def finish_meanwhile(path, folder=folder, before=at is None, mark_of=mark_of):
-            mark = mark_of(path) if before else None
+        def finish_meanwhile(path, key, folder=folder, before=at is None, mark_of=mark_of):
+            mark = mark_of(path, key) if before else None
             monkeypatch.setattr(_checkpoint, "mark_of", mark_of)
             complete(folder, toy)
-            return mark or mark_of(path)
+            return mark or mark_of(path, key)
 
         monkeypatch.setattr(_checkpoint, "mark_of", finish_meanwhile)
         assert not reader.finished and reader.metrics().num_rows == 8 and reader.finished

@@ -117,12 +117,20 @@ def test_files_beside_a_run_go_with_it(tmp_path):
     state = drive(toy, run)
     run.finish(toy.model(state), toy.result(state), beside={"extra.json": b"{}"})
     assert run.file("extra.json").read_bytes() == b"{}" and run.trouble() is None
+    run.restart()
+    assert list(contents(tmp_path / "a")) == ["config.json"]
+    run.finish(toy.model(state), toy.result(state), beside={"extra.json": b"{}"})
     run.file("extra.json").write_bytes(b"[]")
     with pytest.raises(ValueError, match=r"extra.json is missing, or is not the file that result.json was written for"):
         run.file("extra.json")
     assert "extra.json" in str(run.trouble()) and [each.folder.name for each in Store(tmp_path).broken()] == ["a"]
     run.delete()
-    assert not (tmp_path / "a").exists()
+    assert contents(tmp_path / "a") == {"extra.json": b"[]"}, "what is not as the run wrote it is somebody's own now"
+    complete(tmp_path / "b", toy)
+    for name in ("notes.txt", "config.json", "../a.json", ".hidden.json", ""):
+        with pytest.raises(ValueError, match=r"beside has the name .*; expected the name of a file of its own"):
+            opened(tmp_path / "c", toy).finish(toy.model(state), {}, beside={name: b"{}"})
+    assert not opened(tmp_path / "c", toy).finished
 
 
 def test_a_deletion_that_is_cut_off_leaves_a_run(tmp_path, monkeypatch):

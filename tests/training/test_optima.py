@@ -105,8 +105,8 @@ def test_a_large_model_is_kept_where_it_is_best_on_contexts_held_out(tmp_path):
     state, rows = trainer.init(), []
     while not trainer.finished(state):
         # Through a file and back, as a training that is interrupted at every step.
-        (tmp_path / "state").write_bytes(to_bytes(state, Mark()))
-        state, new = trainer.advance(load(tmp_path / "state")[0])
+        (tmp_path / "state").write_bytes(to_bytes(state, Mark(), "key"))
+        state, new = trainer.advance(load(tmp_path / "state", "key")[0])
         rows += new
     assert [row["contexts"] for row in rows] == sorted(row["contexts"] for row in rows)
     assert {row["contexts"] for row in rows} == {512, 1024}, "the pool should have grown"

@@ -133,7 +133,7 @@ def load(path: str | Path, kinds: Named | Iterable[Named] = ()) -> Any:
         raise ValueError(f"{path} does not exist; expected a model that was saved as safetensors.") from None
     try:
         return _from_parts(note, tensors, table)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: {error}") from None
 
 
@@ -197,7 +197,7 @@ def _build(description: Any, path: str, tensors: dict[str, np.ndarray], table: T
             _same_names(kind, set(fields), set(expected), where)
             built = {name: _build(fields[name], _join(path, name), tensors, table, expected[name]) for name in expected}
             return _construct(entry.cls, built, where)
-        case list(items):
+        case list(items) if static_type not in (bool, int, float, str):
             return tuple(_build(item, _join(path, str(index)), tensors, table) for index, item in enumerate(items))
         case float() if not isfinite(description):
             raise ValueError(f"{where} is {description}; expected a finite number.")

@@ -62,6 +62,8 @@ def compare(*names: str, root: Root = None, json: Json = False) -> None:
         raise ValueError(f"names is {' '.join(names)!r}; expected the names of two or more runs.")
     store = Store(root)
     runs = {run.name: run for run in map(store.get, names)}
+    for run in runs.values():
+        run.check()
     configs = {name: flat(run.config, ".") for name, run in runs.items()}
     results = {name: flat(run.result or {}, ".") for name, run in runs.items()}
     config = {

@@ -305,6 +305,7 @@ def evaluate(
         raise ValueError(
             f"the run {run} is not finished; run the same train command again, it goes on where it stopped."
         )
+    stored.check()
     _allow(config.task, kinds)
     flags, key = config.task, jax.random.key(seed)
     models = tuple(name for name in kinds if name not in flags.own_code())

@@ -8,11 +8,13 @@ import numpy as np
 import safetensors
 
 from .. import _tensors
-from .._sealed import digest
+from .._sealed import check_fields, digest
 from .._trainer import State
 
 FORMAT = "descant-checkpoint-1"
 REMEDY = "delete the run and start it again"
+NOTE = {"key": str, "names": list, "info": dict, "metrics": dict}
+MARK = {"rows": int, "size": int, "chain": str}
 
 
 @dataclass(frozen=True)
@@ -34,30 +36,45 @@ class Mark:
         return Mark(self.rows + len(each), self.size + len(lines), chain)
 
 
-def to_bytes(state: State, mark: Mark) -> bytes:
-    """The file's content."""
+def to_bytes(state: State, mark: Mark, key: str) -> bytes:
+    """The file's content; `key` is that of the run, so that no other goes on from it."""
     _check_info("state.info", state.info)
     arrays = {name: np.array(array, order="C") for name, array in state.arrays.items()}
     # The names are kept in order: a training may sum over its arrays, and sums depend on the order.
-    note = {"format": FORMAT, "names": list(arrays), "info": state.info, "metrics": asdict(mark)}
+    note = {"format": FORMAT, "key": key, "names": list(arrays), "info": state.info, "metrics": asdict(mark)}
     try:
         return _tensors.to_bytes(arrays, note)
     except safetensors.SafetensorError as error:
         raise ValueError(f"state.arrays can't be saved: {error}.") from None
 
 
-def load(path: Path) -> tuple[State, Mark]:
-    """The state in a file, and its mark."""
+def load(path: Path, key: str) -> tuple[State, Mark]:
+    """The state in a file, and its mark; a `ValueError` unless the file is of the run of that key."""
     arrays, note = _tensors.read(path, REMEDY)
     if note.get("format") != FORMAT:
         raise ValueError(f"{path} is not of the format {FORMAT!r}; {REMEDY}.")
-    return State({name: arrays[name] for name in note["names"]}, note["info"]), Mark(**note["metrics"])
+    try:
+        check_fields(note, NOTE)
+        check_fields(note["metrics"], MARK)
+        check_owner(note["key"], key)
+        if not all(isinstance(name, str) for name in note["names"]) or set(note["names"]) != set(arrays):
+            raise ValueError("the names of its arrays are not those that it lists")
+    except ValueError as error:
+        raise ValueError(f"{path} can't be read: {error}; {REMEDY}.") from None
+    mark = Mark(**{name: note["metrics"][name] for name in MARK})
+    return State({name: arrays[name] for name in note["names"]}, note["info"]), mark
 
 
-def mark_of(path: Path) -> Mark:
+def check_owner(found: str, key: str) -> None:
+    """A `ValueError` if a file holds the key of another run than the one that it lies with."""
+    if found != key:
+        raise ValueError(f"it belongs to the run of the key {found!r}, and lies with the one of {key!r}")
+
+
+def mark_of(path: Path, key: str) -> Mark:
     """The mark in a file; nothing at all if there is no file."""
     try:
-        return load(path)[1]
+        return load(path, key)[1]
     except FileNotFoundError:
         return Mark()
 

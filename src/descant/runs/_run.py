@@ -7,7 +7,8 @@ metrics.parquet, model.safetensors, result.json
                          what came out; result.json is written last, and is there if and only if the run is finished
 
 Every file carries a checksum, or another file does: config.json, the checkpoint and result.json their own, the
-checkpoint that of its rows, result.json those of the files that came with it.
+checkpoint that of its rows, result.json those of the files that came with it. And every file is of this run: the
+checkpoint and result.json hold its key, and the key is that of what config.json says.
 """
 
 import threading
@@ -21,16 +22,22 @@ import pyarrow as pa
 
 from .._disk import remove, write_at, write_whole
 from .._lock import NAME as LOCK, is_locked, locked
-from .._sealed import digest, read_page, write_page
+from .._sealed import check_fields, digest, read_page, write_page
 from .._trainer import State
 from ..attention import Named, load, to_bytes
 from . import _checkpoint, _metrics
-from ._checkpoint import REMEDY, Mark
+from ._checkpoint import REMEDY, Mark, check_owner
+from ._key import run_key
 from ._trackers import Tracker
 
 FORMAT = "descant-run-1"
 CONFIG, RESULT, MODEL = "config.json", "result.json", "model.safetensors"
 LINES, PARQUET, CHECKPOINT = "metrics.jsonl", "metrics.parquet", "checkpoint.safetensors"
+HEAD = {"key": str, "code": str, "config": dict, "environment": dict}
+OUTCOME = {"key": str, "result": dict, "files": dict}
+# Files that come with a finished run end in these.
+SUFFIXES = (".safetensors", ".json", ".parquet")
+NO_HEAD = "if it is a run's, delete its folder and start the run again"
 
 
 class Run:
@@ -44,9 +51,14 @@ class Run:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        head = read_page(folder / CONFIG, "if it is a run's, delete its folder and start the run again")
+        head = read_page(folder / CONFIG, NO_HEAD)
         if head.get("format") != FORMAT:
             raise ValueError(f"{folder / CONFIG} is not of the format {FORMAT!r}: the folder holds no run of Descant.")
+        try:
+            check_fields(head, HEAD)
+            check_owner(head["key"], run_key(head["config"], head["code"]))
+        except ValueError as error:
+            raise ValueError(f"{folder / CONFIG} can't be read: {error}; {NO_HEAD}.") from None
         self.key, self.code = head["key"], head["code"]
         self.config, self.environment = head["config"], head["environment"]
         self._holder: int | None = None
@@ -86,24 +98,25 @@ class Run:
 
     def file(self, name: str) -> Path:
         """The path of a file that a finished run came with; a `ValueError` unless it is there as it was written."""
-        outcome, path = self._outcome(), self.folder / name
-        try:
-            same = outcome is not None and outcome["files"].get(name) == digest(path.read_bytes())
-        except OSError:
-            same = False
-        if not same:
+        path = self.folder / name
+        if not self._as_written(name, self._outcome()):
             raise ValueError(f"{path} is missing, or is not the file that {RESULT} was written for; {REMEDY}.")
         return path
 
     def trouble(self) -> str | None:
         """What is wrong with the files on disk, in words; None if all are as they were written."""
         try:
-            for name in self.files:
+            for name in dict.fromkeys([*self.files, MODEL]) if self.finished else ():
                 self.file(name)
             self.metrics()
         except (ValueError, OSError) as error:
             return str(error)
         return None
+
+    def check(self) -> None:
+        """A `ValueError` if `trouble` finds any; whoever is to rely on the result asks this first."""
+        if (trouble := self.trouble()) is not None:
+            raise ValueError(trouble)
 
     @property
     def updated(self) -> float:
@@ -137,7 +150,7 @@ class Run:
     def checkpoint(self) -> State | None:
         """The state to go on from; None before the first is saved."""
         try:
-            return _checkpoint.load(self.folder / CHECKPOINT)[0]
+            return _checkpoint.load(self.folder / CHECKPOINT, self.key)[0]
         except FileNotFoundError:
             return None
 
@@ -159,10 +172,10 @@ class Run:
         """Keep a state, and the rows since the last one that was kept. After a crash both are there or neither."""
         with self.working():
             self._not_finished()
-            before = self._mark or _checkpoint.mark_of(self.folder / CHECKPOINT)
+            before = self._mark or _checkpoint.mark_of(self.folder / CHECKPOINT, self.key)
             lines = _metrics.to_lines(rows)
             after = before.after(lines)
-            content = _checkpoint.to_bytes(state, after)
+            content = _checkpoint.to_bytes(state, after, self.key)
             # Known without reading it back, but only if all of what follows goes well.
             self._mark = None
             # First the rows, then the checkpoint that counts them:
@@ -181,8 +194,11 @@ class Run:
     ) -> None:
         """Keep what came out. The run is finished from the moment at which the result is on disk, its last file.
 
-        `beside` are further files by name, which belong to the run and are deleted with it.
+        `beside` are further files by name, which belong to the run and are deleted with it; a name ends in
+        .safetensors, .json or .parquet.
         """
+        for name in beside or {}:
+            _check_name("beside", name)
         with self.working():
             self._not_finished()
             contents = {
@@ -193,22 +209,26 @@ class Run:
             for name, content in contents.items():
                 write_whole(self.folder / name, content)
             files = {name: digest(content) for name, content in contents.items()}
-            write_page(self.folder / RESULT, {"result": result, "files": files})
+            write_page(self.folder / RESULT, {"key": self.key, "result": result, "files": files})
             self._tidy()
         for tracker in trackers:
             tracker.finish(result)
 
     def tidy(self) -> None:
         """Remove what a process killed at the very end left behind; not more than a nicety, so it never fails."""
-        if self.finished and any(path.exists() for path in self._files(LINES, CHECKPOINT)):
+        if self.finished and self._left():
             with suppress(OSError), self.working():
                 pass
 
     def restart(self) -> None:
-        """Delete what was computed. The config stays, and so does everything in the folder that no run wrote."""
+        """Delete what was computed. The config stays, and so does everything in the folder that no run wrote.
+
+        A file with a name of its own is deleted only if it is there as the run wrote it.
+        """
         with self.working():
             try:
-                beside = [name for name in self.files if Path(name).name == name]
+                outcome = self._outcome()
+                beside = [name for name in self.files if self._as_written(name, outcome)]
             except ValueError:
                 beside = []
             # In this order the folder holds a whole run at every moment.
@@ -229,18 +249,37 @@ class Run:
             # The eight letters of a temporary file, and not a user's .config.json.old.
             for path in self.folder.glob(f".{name}.{'[a-z0-9_]' * 8}"):
                 remove(path)
-        if self.finished:
-            for path in self._files(LINES, CHECKPOINT):
+        # The state is given up only for a result that is whole, and this run's.
+        if self.finished and self._left() and self.trouble() is None:
+            for path in self._left():
                 remove(path)
 
+    def _left(self) -> list[Path]:
+        """What a finished run has no more need of."""
+        return [path for path in self._files(LINES, CHECKPOINT) if path.exists()]
+
     def _rows(self) -> list[dict[str, Any]]:
-        return _metrics.read_lines(self.folder / LINES, _checkpoint.mark_of(self.folder / CHECKPOINT))
+        return _metrics.read_lines(self.folder / LINES, _checkpoint.mark_of(self.folder / CHECKPOINT, self.key))
 
     def _outcome(self) -> dict[str, Any] | None:
+        path = self.folder / RESULT
         try:
-            return read_page(self.folder / RESULT, REMEDY)
+            outcome = read_page(path, REMEDY, OUTCOME)
         except FileNotFoundError:
             return None
+        try:
+            check_owner(outcome["key"], self.key)
+            for name in outcome["files"]:
+                _check_name("files", name)
+        except ValueError as error:
+            raise ValueError(f"{path} can't be read: {error}; {REMEDY}.") from None
+        return outcome
+
+    def _as_written(self, name: str, outcome: dict[str, Any] | None) -> bool:
+        try:
+            return outcome is not None and outcome["files"].get(name) == digest((self.folder / name).read_bytes())
+        except (OSError, ValueError):  # a name that no file can have is a ValueError
+            return False
 
     def _files(self, *names: str) -> list[Path]:
         return [self.folder / name for name in names]
@@ -248,6 +287,16 @@ class Run:
     def _not_finished(self) -> None:
         if self.finished:
             raise ValueError(f"the run {self.name} is finished; read its result, or delete it to do it again.")
+
+
+def _check_name(argument: str, name: str) -> None:
+    """Only files of a run come with it: what else is in its folder, or elsewhere, is never its to delete."""
+    taken = name in (CONFIG, RESULT, CHECKPOINT)
+    if taken or name.startswith(".") or Path(name).name != name or Path(name).suffix not in SUFFIXES:
+        raise ValueError(
+            f"{argument} has the name {name!r}; expected the name of a file of its own, without a folder, that ends in "
+            f"{', '.join(SUFFIXES)}"
+        )
 
 
 def begin(folder: Path, key: str, code: str, config: dict[str, Any], environment: dict[str, Any]) -> None:

@@ -63,7 +63,10 @@ class Store:
         return found
 
     def open(self, config: dict[str, Any], folder: str | Path | None = None) -> Run:
-        """The run of a config: the one found, or a new one, in the given folder or in one named by its key."""
+        """The run of a config: the one found, or a new one, in the given folder or in one named by its key.
+
+        A `ValueError` if it is finished, and its files are not as they were written.
+        """
         key = self.key(config)
         if folder is None:
             found = self.find(config)
@@ -76,6 +79,7 @@ class Store:
         if run.key != key:
             raise ValueError(self._other(run, config))
         if run.finished:
+            run.check()
             run.tidy()
             return run
         return self._in_this_environment(run)
@@ -111,18 +115,24 @@ class Store:
 
     def _candidates(self, key: str) -> Iterator[Run]:
         """The folder of that name first: with luck no other needs to be read."""
-        if (self.root / key / CONFIG).exists():
-            first = _read(self.root / key)
-            if isinstance(first, Run):
-                yield first
+        first = _read(self.root / key)
+        if isinstance(first, Run):
+            yield first
         yield from self.runs()
 
     def _scan(self) -> Iterator[Run | Broken]:
-        if not self.root.is_dir():
+        try:
+            paths = sorted(self.root.iterdir())
+        except FileNotFoundError:
             return
-        for path in sorted(self.root.iterdir()):
-            if path.is_dir() and not path.name.startswith("."):
-                yield _read(path)
+        except OSError as error:
+            raise ValueError(
+                f"root is {self.root}, which can't be read: {error.strerror}; expected a folder: choose another."
+            ) from None
+        for path in paths:
+            found = None if path.name.startswith(".") else _read(path)
+            if found is not None:
+                yield found
 
     def _begin(self, path: Path, config: dict[str, Any]) -> None:
         """Make the folder and write the config; if another process does the same just now, its word stands."""
@@ -160,9 +170,10 @@ class Store:
         return Run(run.folder)
 
 
-def _read(path: Path) -> Run | Broken:
+def _read(path: Path) -> Run | Broken | None:
+    """The run in a folder; None for what is no folder."""
     try:
-        return Run(path)
+        return Run(path) if path.is_dir() else None
     except FileNotFoundError:
         return Broken(path, f"{path / CONFIG} does not exist")
     except (ValueError, OSError) as error:
