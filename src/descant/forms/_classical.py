@@ -32,6 +32,7 @@ def ols_risk(problem: AbstractProblem) -> float | None:
     n-dimensional subspace; if Lambda is a multiple of a projection it loses (1 - n/k) of the signal, and the noise
     costs E sigma^2 n / (k - n - 1). Infinite where noise meets n = k or n = k +- 1.
 
+    >>> from descant.theory import Problem
     >>> ols_risk(Problem(np.ones(2), np.eye(2), np.eye(2), 13, sigma=1.0))
     0.2
     >>> ols_risk(Problem(np.ones(2), np.eye(2), np.eye(2), 3, sigma=1.0))
@@ -54,6 +55,7 @@ def noiseless_oracle_risk(problem: AbstractProblem) -> float | None:
     Zero if the context determines every direction the prior leaves open; otherwise, for Lambda^(1/2) Psi Lambda^(1/2)
     a multiple of a projection of rank r > n, the (1 - n/r) of the signal that n random directions miss.
 
+    >>> from descant.theory import Problem
     >>> noiseless_oracle_risk(Problem(np.ones(4), np.eye(4), np.eye(4), 3, sigma=0.0))
     1.0
     """

@@ -70,6 +70,7 @@ def saturated_gap(problem: AbstractProblem, start: Float[Arrays, " d"] | None = 
 
     **Arguments:** `start` (d,) is w0 of a fixed initial guess `<w0, x_query>` (0 if left out).
 
+    >>> from descant.theory import Problem
     >>> float(saturated_gap(Problem(np.ones(2), np.eye(2), np.eye(2), 7, sigma=0.0)))
     0.25
     """
@@ -95,6 +96,7 @@ def heads_needed(problem: AbstractProblem) -> int:
     is 4 b q <= 1 (or B indefinite, or mu = 0). Without noise q = 0, and d heads always do.
     d is the rank of Lambda here.
 
+    >>> from descant.theory import Problem
     >>> heads_needed(Problem(np.ones(2), np.eye(2), np.eye(2), 7, sigma=0.0))
     2
     """

@@ -24,6 +24,8 @@ def gd_beta_risk(problem: AbstractProblem, beta: Float[Arrays, " d"], gamma: Flo
 
     **Arguments:** `beta` (d,) and `gamma` (d, d), as in `estimators.GDBeta`.
 
+    >>> import jax.numpy as jnp
+    >>> from descant.theory import Problem
     >>> problem = Problem(jnp.ones(2), jnp.eye(2), jnp.eye(2), 8, sigma=0.5)
     >>> round(float(gd_beta_risk(problem, problem.mean, 0.5 * jnp.eye(2))), 4)
     0.7031
@@ -60,6 +62,8 @@ def optimal_gamma(problem: AbstractProblem, start: Float[Arrays, " d"]) -> Float
 
     **Returns:** Gamma (d, d), for `estimators.GDBeta(start, gamma)`.
 
+    >>> import jax.numpy as jnp
+    >>> from descant.theory import Problem
     >>> problem = Problem(jnp.ones(2), jnp.eye(2), jnp.eye(2), 8, sigma=0.5)
     >>> optimal_gamma(problem, problem.mean).round(4)
     Array([[0.7111, 0.    ],
@@ -81,6 +85,8 @@ def one_step_risk(problem: AbstractProblem, start: Float[Arrays, " d"]) -> Numbe
     L^(1/2) C L^(1/2). At start = mu this is the minimum over all GD-beta (and over LTB, and over y_q-LSA), whatever mu
     is; at start = 0 it is the best preconditioned GD from zero.
 
+    >>> import jax.numpy as jnp
+    >>> from descant.theory import Problem
     >>> problem = Problem(jnp.ones(2), jnp.eye(2), jnp.eye(2), 8, sigma=0.5)
     >>> round(float(one_step_risk(problem, jnp.zeros(2))), 4), round(float(one_step_risk(problem, problem.mean)), 4)
     (1.0922, 0.5778)
@@ -95,6 +101,7 @@ def one_step_risk(problem: AbstractProblem, start: Float[Arrays, " d"]) -> Numbe
 def gd_beta_minimum(problem: AbstractProblem) -> Number:
     """The least risk of GD-beta: no predictor that is affine in the context's Gram matrix does better. Its beta is mu.
 
+    >>> import numpy as np
     >>> from descant.theory import Problem
     >>> problem = Problem(np.ones(2), np.eye(2), np.eye(2), 8, sigma=0.5)
     >>> round(float(gd_beta_minimum(problem)), 4)
@@ -106,6 +113,7 @@ def gd_beta_minimum(problem: AbstractProblem) -> Number:
 def optimal_step(problem: AbstractProblem, start: Float[Arrays, " d"]) -> Number:
     """The scalar step size of least risk for one step of gradient descent from `start` (d,).
 
+    >>> import numpy as np
     >>> from descant.theory import Problem
     >>> problem = Problem(np.ones(2), np.eye(2), np.eye(2), 8, sigma=0.5)
     >>> round(float(optimal_step(problem, problem.mean)), 4)
@@ -122,6 +130,7 @@ def optimal_step(problem: AbstractProblem, start: Float[Arrays, " d"]) -> Number
 def gd_risk(problem: AbstractProblem, start: Float[Arrays, " d"], step: Scalar) -> Number:
     """Risk of one step of plain gradient descent of the size `step` from `start` (d,): GD-beta with Gamma = step I.
 
+    >>> import numpy as np
     >>> from descant.theory import Problem
     >>> problem = Problem(np.ones(2), np.eye(2), np.eye(2), 8, sigma=0.5)
     >>> round(float(gd_risk(problem, np.zeros(2), 0.5)), 4)

@@ -100,6 +100,8 @@ def gram_risk(problem: AbstractProblem, offset: Float[Arrays, " d"], tensor: Flo
     **Returns:** a scalar that JAX can differentiate in both.
 
     >>> from descant.estimators import GDBeta
+    >>> import jax.numpy as jnp
+    >>> from descant.theory import Problem
     >>> problem = Problem(jnp.ones(2), jnp.eye(2), jnp.eye(2), 8, sigma=0.5)
     >>> merged = GDBeta(problem.mean, 0.5 * jnp.eye(2)).gram_affine(2, 8)
     >>> round(float(gram_risk(problem, merged.offset, merged.tensor)), 4)

@@ -8,6 +8,8 @@ from pathlib import Path
 from .._names import file_name
 
 HERE = Path(__file__).parent / "templates.toml"
+# Letters of a path; of a longer one the system only says that it is too long.
+LONGEST = 1000
 PLACES = {"pair": ("{first}", "{second}"), "guess": ("{guess}",)}
 
 
@@ -60,7 +62,7 @@ def find_template(name: str) -> Template:
     if name in own:
         return own[name]
     file, _, inside = name.partition(".toml")
-    if not Path(file + ".toml").is_file():
+    if len(file) > LONGEST or not Path(file + ".toml").is_file():
         raise ValueError(
             f"template is {name!r}; expected one of: {', '.join(own)}, or a file FILE.toml or FILE.toml:NAME."
         )
