@@ -59,7 +59,7 @@ def test_a_fifth_paper_from_outside_the_package(tmp_path, more, shown, cited):
     package = [each for each in find().values() if each.experiment.__module__.startswith("descant.")]
     own = sum(PAPERS[each.paper].own for each in package)
     # Its claim joins the papers'; ours are counted apart.
-    assert f"Each of their {len(package) - own + 1} statements" in front
+    assert f"The {len(package) - own + 1} statements below" in front
     assert f"{own} statements of our own, counted apart" in front
     assert "Five papers say" in front and 'id="paper-own-notes"' in front and "Notes on sparse tasks" in front
     assert shown in front and shown.rpartition(", ")[2] in page and cited in page
