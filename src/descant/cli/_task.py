@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 # Closed forms hold d matrices of d x d numbers a few times over: up to here they are small.
 PLAIN_D = 128
-# Beyond so many tokens closed forms lose digits (`theory._laws`).
-PLAIN_N = 10_000_000
 # And fourth powers of numbers below this, and sums of them, are numbers.
 PLAIN_SIZE = 1e60
 
@@ -75,7 +73,7 @@ class TaskFlags:
         It is None too where something is wrong with the numbers: `build` has the sentences for that.
         """
         laws = (self.prior, self.inputs, self.label_noise, self.task, self.input_spectrum)
-        if laws != ("gaussian",) * 3 + (None,) * 2 or not 1 <= self.d <= PLAIN_D or not 1 <= self.n <= PLAIN_N:
+        if laws != ("gaussian",) * 3 + (None,) * 2 or not 1 <= self.d <= PLAIN_D or self.n < 1:
             return None
         mean = self.prior_mean if isinstance(self.prior_mean, tuple) else (self.prior_mean,) * self.d
         try:
@@ -93,8 +91,10 @@ class TaskFlags:
             return None
         import numpy as np
 
-        from ..forms import PlainProblem, conditioned_covariance
+        from ..forms import LONGEST, PlainProblem, conditioned_covariance
 
+        if self.n > LONGEST:
+            return None
         cov, inputs = self.prior_scale**2 * np.eye(self.d), conditioned_covariance(self.d, self.input_condition)
         return PlainProblem(np.array(mean), cov, inputs, self.n, np.float64(sigma**2), np.float64(sigma**4))
 

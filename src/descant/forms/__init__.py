@@ -22,6 +22,7 @@ from ._gd_beta import (
 from ._gram import (
     attending_risk as attending_risk,
     first_moment as first_moment,
+    fourth_moment as fourth_moment,
     gram_risk as gram_risk,
     second_moment as second_moment,
     symmetrise as symmetrise,
@@ -36,6 +37,7 @@ from ._least_risk import least_risk as least_risk
 from ._one_head import one_head_isotropic_minimum as one_head_isotropic_minimum
 from ._oracle import NOISY as NOISY, oracle_risk as oracle_risk
 from ._problem import (
+    LONGEST as LONGEST,
     AbstractProblem as AbstractProblem,
     PlainProblem as PlainProblem,
     Whitened as Whitened,

@@ -8,6 +8,9 @@ from jaxtyping import Float
 
 from .._linalg import psd_root
 
+# Tokens of a context. Least risks are differences of numbers that are alike up to 1/n: beyond, they lose digits.
+LONGEST = 10_000_000
+
 
 class AbstractProblem:
     """What the closed forms read of a problem; `theory.Problem` says what each number is.

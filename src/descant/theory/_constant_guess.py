@@ -18,7 +18,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..forms import attending_risk, first_moment, gram_risk, second_moment, symmetrise, to_whitened_tokens
+from ..forms import (
+    attending_risk,
+    first_moment,
+    fourth_moment,
+    gram_risk,
+    second_moment,
+    symmetrise,
+    to_whitened_tokens,
+)
 from ._problem import Problem
 
 # Directions of the normal matrix below this share of its largest are ones that the risk does not see.
@@ -109,7 +117,7 @@ def large_constant_risk(problem: Problem, c: float) -> Float[Array, ""]:
     """
     n, root = problem.n, problem.root
     cov, mean = root @ problem.cov @ root, root @ problem.mean
+    fourth = fourth_moment(cov, problem.noise2, problem.noise4)
     spread = jnp.trace(cov) + problem.noise2
-    fourth = spread**2 + 2 * jnp.sum(cov**2) + problem.noise4 - problem.noise2**2
     cost = n * (n + 2) * fourth + n * spread * (mean @ mean) + n * (n + 1) * (mean @ cov @ mean)
     return problem.signal + cost / c**2

@@ -4,13 +4,11 @@ from jaxtyping import Float
 
 from .._arrays import Arrays, Number
 from .._unknown import Unknown
-from ..forms import attending_risk, gram_risk
+from ..forms import LONGEST, attending_risk, gram_risk
 from ..tasks import AbstractTask
 from ._gram_moments import GramMoments
 from ._problem import Problem
 
-# The least risks are differences of numbers that are alike up to 1/n.
-LONGEST = 10_000_000
 SIXTH = "a query that attends takes sixth moments of the inputs, which are known for Gaussian ones only"
 
 

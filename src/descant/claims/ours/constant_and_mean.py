@@ -55,9 +55,9 @@ def one_head(problem: Problem, c: float) -> LSA:
 
         One head with the right weights answers $\langle\mu, x\rangle - y^\top(y - X\mu)/c$: as $|c|$ grows its risk
         tends to $\mathrm{tr}\,\Lambda\Psi$, that of the prior mean, whatever the mean. The least risk of $d+1$ or more
-        heads tends to the same number, and no lower: what is left above it falls like $1/c^2$. With a large mean this
-        is far below the least risk without a constant. At no constant that was looked at is the risk below the smaller
-        of the two, the one at $c=0$ and $\mathrm{tr}\,\Lambda\Psi$.
+        heads tends to the same number, and no lower. In six settings, what is left above it falls like $1/c^2$; where
+        the mean is large, the limit is far below the least risk without a constant; and at no constant that was looked
+        at is the risk below the smaller of the two, the one at $c=0$ and $\mathrm{tr}\,\Lambda\Psi$.
     """,
     refuted_by="A setting in which the least risk at a large constant is another, or in which some constant is better "
     "than both none and a very large one; prompts on which these heads have another risk.",
