@@ -19,18 +19,6 @@ SCALE = Scale((0.0, 1.0, 2.0, 3.0, 4.0, 5.0))
 QUICK = {"timeout": 0.6, "pause": 0.02, "tries": 3}
 
 
-@pytest.fixture(scope="module")
-def moody(tmp_path_factory):
-    with server(tmp_path_factory.mktemp("server")) as running:
-        yield running
-
-
-@pytest.fixture
-def prompts(tmp_path):
-    data = benchmark(tmp_path / "data")
-    return [build(TERSE, data.train[:2], each.pair) for each in data.asked]
-
-
 def ask(endpoint, prompts):
     return dict(endpoint.replies(prompts, TERSE, SCALE))
 

@@ -23,12 +23,6 @@ FINE = {"choices": [{"message": {"content": "3.5"}}]}
 
 
 @pytest.fixture(scope="module")
-def moody(tmp_path_factory):
-    with server(tmp_path_factory.mktemp("server")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
 def prompts(tmp_path_factory):
     data = benchmark(tmp_path_factory.mktemp("data"))
     return [build(TERSE, data.train[:2], each.pair) for each in data.asked]

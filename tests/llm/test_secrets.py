@@ -9,10 +9,9 @@ from urllib.parse import quote
 
 import pytest
 
-from descant.llm import Endpoint, Scale, Setting, build, find_template, run as ask_all
+from descant.llm import Endpoint, Scale, Setting, find_template, run as ask_all
 from descant.llm._redactor import HIDDEN, Redactor
 from tests.support.commands import run
-from tests.support.llm_client import server
 from tests.support.llm_data import benchmark, write_data
 
 pytest.importorskip("httpx", reason="needs the extra llm: make llm")
@@ -61,18 +60,6 @@ def assert_silent(text: str | bytes) -> None:
     told = [piece for piece in TELLING if piece in found]
     assert not told, f"{told[0]!r} of the key stands in: {text!r}"
     assert KEY[-4:].lower() not in found
-
-
-@pytest.fixture(scope="module")
-def moody(tmp_path_factory):
-    with server(tmp_path_factory.mktemp("server")) as running:
-        yield running
-
-
-@pytest.fixture
-def prompts(tmp_path):
-    data = benchmark(tmp_path / "data")
-    return [build(TERSE, data.train[:2], each.pair) for each in data.asked]
 
 
 @pytest.fixture
