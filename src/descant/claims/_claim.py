@@ -5,7 +5,7 @@ import os
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from inspect import cleandoc
+from inspect import cleandoc, unwrap
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from .._names import file_name
@@ -134,7 +134,15 @@ def all_claims() -> dict[str, Claim]:
             raise
         for module in sorted(info.name for info in pkgutil.iter_modules(getattr(package, "__path__", []))):
             importlib.import_module(f"{home}.{module}")
-    return by_paper(_FOUND)
+    # Whoever imported a module before has registered its claims out of turn.
+    return by_paper(dict(sorted(_FOUND.items(), key=lambda item: _place(item[1]))))
+
+
+def _place(claim: Claim) -> tuple[bool, str, int]:
+    """Where a claim stands in the source: ours by file and line, then those of others."""
+    written = unwrap(claim.experiment)
+    module, code = written.__module__, getattr(written, "__code__", None)
+    return not module.startswith(f"{__package__}."), module, code.co_firstlineno if code else 0
 
 
 def by_paper(claims: dict[str, Named]) -> dict[str, Named]:
