@@ -19,7 +19,7 @@ LONGEST = 10
 
 
 def degree(layers: int) -> int:
-    """Of a prediction's weights as polynomials in G: 1, 4, 13, ..., as the G of each layer is cubic in the last one's."""
+    """Of a prediction's weights as polynomials in G: 1, 4, 13, ..., as each layer's G is cubic in that before."""
     return (3**layers - 1) // 2
 
 

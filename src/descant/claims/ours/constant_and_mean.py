@@ -77,7 +77,7 @@ def one_head(problem: Problem, c: float) -> LSA:
         at is the risk below the smaller of the two, the one at $c=0$ and $\mathrm{tr}\,\Lambda\Psi$.
     """,
     refuted_by={
-        "limit": "A setting in which the least risk at a large constant does not come down to $\\mathrm{tr}\\,\\Lambda\\Psi$.",
+        "limit": "A least risk that does not come down with large constants to $\\mathrm{tr}\\,\\Lambda\\Psi$.",
         "rate": "One in which what is left above it does not fall like $1/c^2$.",
         "between": "One in which some constant is better than both none and a very large one.",
         "large": "A mean of 10 (1, 1, 1) at which a large constant is not far below no constant.",
