@@ -60,7 +60,7 @@ def best_with_constant(c: Float[Array, ""]) -> LSA:
     """,
     quick="seven constants, 65,536 prompts each, d = n = 10, prior mean (1, ..., 1)",
     full="1,048,576 prompts each",
-    seconds=15,
+    seconds=11,
 )
 def constant_guess(lab: Lab) -> Evidence:
     """The least risk with each constant, and the best layer on sampled prompts."""

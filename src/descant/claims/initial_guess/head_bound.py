@@ -52,7 +52,7 @@ def folded(layer: LSA) -> LSA:
     """,
     quick="six layers on 200 prompts; 1 to 8 heads trained from six starts",
     full="the same",
-    seconds=12,
+    seconds=11,
 )
 def head_bound(lab: Lab) -> Evidence:
     """Fold many heads into d + 1, and train with more than d + 1."""

@@ -47,7 +47,7 @@ CROOKED_MEAN, STRETCHED_MEAN = (1.0, -2.0, 0.5), 1.0
     """,
     quick="prior means c (1, ..., 1), c = 0, 0.5, 1, 2, at d = n = 10; two settings with other covariances",
     full="the same",
-    seconds=10,
+    seconds=13,
 )
 def yq_lsa(lab: Lab) -> Evidence:
     """Construction and least risks."""
