@@ -94,7 +94,7 @@ def one_head(problem: Problem, c: float) -> LSA:
     """,
     quick="six settings, 34 constants from 0 to 1000, 65,536 prompts",
     full="524,288 prompts",
-    seconds=20,
+    seconds=40,
 )
 def constant_and_mean(lab: Lab) -> Evidence:
     """Least risks over constants, their limit, and heads on prompts."""
@@ -150,7 +150,7 @@ def _limits(row: dict[str, Any]) -> list[Check]:
         at_most(
             f"{where}: what is left there, over tr ΛΨ",
             left[1] / FARTHER**2 / row["prior"],
-            0.05,
+            2e-3,
             exact=True,
             against="limit",
             reason="It falls like 1/c², so that a hundred times the constant leaves a ten thousandth of it.",
@@ -159,7 +159,7 @@ def _limits(row: dict[str, Any]) -> list[Check]:
             f"{where}: the same at c = {FAR:g}, as a share of it",
             left[0] / left[1],
             1.0,
-            tolerance=0.05,
+            tolerance=0.02,
             exact=True,
             against="rate",
             reason="If it falls like 1/c², the two are alike but for the next order, c^-4.",
