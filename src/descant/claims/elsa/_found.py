@@ -9,7 +9,6 @@ from .. import (
     Axis,
     Baseline,
     Check,
-    Evidence,
     Figure,
     Lab,
     Panel,
@@ -50,9 +49,7 @@ def trained(
     runs = {}
     for index, (name, kind) in enumerate(kinds.items()):
         lab.tell(f"training {name}", (index + 0.1) / len(kinds))
-        runs[name] = lab.keep(
-            f"trained {problem.name} {name}", lambda k=kind: train(problem, k, settings, key, scales)
-        )
+        runs[name] = lab.keep(f"trained {problem.name} {name}", lambda k=kind: train(problem, k, settings, key, scales))
     return beside, runs
 
 
@@ -146,9 +143,7 @@ def losses_table(
         mean = mean_over(final)
         found = int((final <= beside.hand + FOUND).sum())
         size = kind.parameters(problem)
-        rows.append(
-            (f"{name}, {kind.heads} heads", size, len(final), mean.value, mean.error, found, max(run["worst"]))
-        )
+        rows.append((f"{name}, {kind.heads} heads", size, len(final), mean.value, mean.error, found, max(run["worst"])))
     rows += [("predicting zero", None, None, 1.0, None, None, None), *more]
     return Table(
         "trained",

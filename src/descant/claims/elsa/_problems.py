@@ -8,6 +8,7 @@ any depth and size, and the mean square of that part is its floor.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import jax
 import jax.numpy as jnp
@@ -29,8 +30,8 @@ class Problem:
     """A law of inputs with their answers, and the network by hand.
 
     `place` makes (H, answer) of `numbers` standard normal numbers; multiplied by `mirror`, the same numbers make -H.
-    The answer is read at `answer` of the output. `inputs` are the numbers that stand for the inputs: their scale is
-    changed where that is studied.
+    The answer is read at `answer` of the output. The numbers before `inputs_end` stand for the inputs: their
+    scale is changed where that is studied.
     """
 
     name: str
@@ -41,13 +42,14 @@ class Problem:
     mirror: Array
     answer: Part
     constructed: ELSA
-    inputs: slice = slice(None)
+    inputs_end: int | None = None
 
     def read(self, out: Float[Array, "r c"]) -> Array:
         """The answer's block of an output."""
         return out[self.answer.row_range, self.answer.column_range]
 
 
+@cache
 def product(p: int = 2) -> Problem:
     """A B of two p x p blocks, A above on the left and B below in the middle; the answer goes right of A."""
 
@@ -61,6 +63,7 @@ def product(p: int = 2) -> Problem:
     return Problem("A B", 2 * p, 3 * p, count, place, -jnp.ones(count), Part(0, 2 * p, p, p), hand)
 
 
+@cache
 def transposed_product(p: int = 2) -> Problem:
     """A^T B of two p x p blocks side by side; the answer goes right of them."""
 
@@ -73,6 +76,7 @@ def transposed_product(p: int = 2) -> Problem:
     return Problem("AᵀB", p, 3 * p, count, place, -jnp.ones(count), Part(0, 2 * p, p, p), hand)
 
 
+@cache
 def gradient_step(n: int = 4, d: int = 2) -> Problem:
     """w - eta (X^T (X w - y) + lam w) in the place of w, from H = [X y 0 0 0; 0 0 w 0 0].
 
@@ -91,9 +95,10 @@ def gradient_step(n: int = 4, d: int = 2) -> Problem:
     # The hidden task keeps its sign: y changes its own with X.
     mirror = (-jnp.ones(count)).at[-d:].set(1.0)
     answer = Part(n, d + 1, d, 1)
-    return Problem("a gradient step", n + d, d + 4, count, place, mirror, answer, by_hand.network, slice(n * d))
+    return Problem("a gradient step", n + d, d + 4, count, place, mirror, answer, by_hand.network, n * d)
 
 
+@cache
 def regression(n: int = 3, *, bounded: bool = True) -> Problem:
     """Ridge regression's prediction for a query, in the last column of its row, from H = [X y 0; x_query 0 0]; d = 2.
 
@@ -127,6 +132,9 @@ def regression(n: int = 3, *, bounded: bool = True) -> Problem:
 
 
 def best_step(n: int, d: int, fourth: float) -> float:
-    """The best step size from zero: E tr S / E tr(S^2 + SIGMA^2 S), S = X^T X; entries have variance 1 and this E x^4."""
+    """The best step size from zero, E tr S / E tr(S^2 + SIGMA^2 S) with S = X^T X.
+
+    Entries of X are independent, of variance 1 and with this fourth moment.
+    """
     square = n * (n - 1) * d + n * (d * fourth + d * (d - 1))
     return n * d / (square + SIGMA**2 * n * d)

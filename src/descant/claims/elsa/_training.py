@@ -95,38 +95,45 @@ def train(
     """
     starts = [_cast(kind.start(problem, jax.random.fold_in(key, seed)), jnp.float32) for seed in range(settings.seeds)]
     arrays, static = eqx.partition(jax.tree.map(lambda *leaves: jnp.stack(leaves), *starts), eqx.is_inexact_array)
-    arrays, losses = _run(arrays, static, problem, jax.random.fold_in(key, settings.seeds), settings)
+    rates = jnp.full(settings.seeds, settings.rate, jnp.float32)
+    arrays, losses = _run(
+        arrays, static, problem, rates, jax.random.fold_in(key, settings.seeds), settings.steps, settings.batch
+    )
     trained, numbers = _cast(arrays, float), _tested(problem, key)
 
-    @jax.jit
-    def measure(factor):
-        changed = numbers.at[:, problem.inputs].multiply(factor)
-        zero = jnp.mean(jax.vmap(lambda each: problem.place(each)[1])(changed) ** 2)
-        one = lambda each: squared_errors(eqx.combine(each, static), problem, changed)  # noqa: E731
-        return jax.lax.map(one, trained) / zero
+    def measure(factor: float) -> np.ndarray:
+        changed = numbers.at[:, : problem.inputs_end].multiply(factor)
+        return np.asarray(_measured(trained, static, problem, changed))
 
-    final = np.asarray(measure(1.0))
+    final = measure(1.0)
     curve = np.asarray(losses, np.float64).reshape(-1, settings.every, settings.seeds).mean(axis=1)
     return {
         "final": final.mean(axis=1).tolist(),
         "worst": [worst_share(each) for each in final],
-        "scaled": [np.asarray(measure(factor)).mean(axis=1).tolist() for factor in scales],
+        "scaled": [measure(factor).mean(axis=1).tolist() for factor in scales],
         "curve": curve.tolist(),
     }
 
 
 @eqx.filter_jit
-def _run(arrays, static, problem: Problem, key: PRNGKeyArray, settings: Settings):
+def _measured(trained, static, problem: Problem, numbers: Array) -> Array:
+    """Squared errors of all networks on all inputs, relative to predicting zero."""
+    zero = jnp.mean(jax.vmap(lambda each: problem.place(each)[1])(numbers) ** 2)
+    return jax.lax.map(lambda each: squared_errors(eqx.combine(each, static), problem, numbers), trained) / zero
+
+
+@eqx.filter_jit
+def _run(arrays, static, problem: Problem, rates: Array, key: PRNGKeyArray, steps: int, batch: int):
     optimiser = optax.chain(optax.clip_by_global_norm(CLIP), optax.scale_by_adam())
     (arrays, _), losses = descend(
         lambda arrays, _, numbers: jnp.mean(squared_errors(eqx.combine(arrays, static), problem, numbers)),
         at_rest(arrays, optimiser),
         None,
-        jnp.full(settings.seeds, settings.rate, jnp.float32),
-        jnp.arange(settings.steps),
+        rates,
+        jnp.arange(steps),
         optimiser=optimiser,
-        schedule=cosine(settings.steps),
-        draw=lambda step: normals(jax.random.fold_in(key, step), settings.batch * problem.numbers, jnp.float32),
+        schedule=cosine(steps),
+        draw=lambda step: normals(jax.random.fold_in(key, step), batch * problem.numbers, jnp.float32),
         draws_shared=True,
     )
     return arrays, losses

@@ -97,7 +97,7 @@ def carried(n: int, d: int, eta: float, lam: float) -> ELSABlock:
     paper="elsa",
     whose="extension",
     where="Section 3.5: two blocks per iteration on the natural input",
-    title="For $d \\ge 2$ one block takes no ridge step on the natural input, yet $T$ steps take $T + 1$ blocks, not $2T$",
+    title="For $d \\ge 2$ one block takes no ridge step on the natural input; $T$ steps take $T + 1$ blocks, not $2T$",
     statement=r"""
         On $H = [X\;y\;0\;0\;0;\;0\;0\;w\;x_q\;0]$ with $d \ge 2$ no single block, with any number of heads, any biases
         and a residual, puts out $w - \eta(X^\top(Xw-y) + \lambda w)$ in the rows of $w$: of $(X^\top X)_{kj}w_j$,
@@ -183,8 +183,9 @@ def blocks_per_step(lab: Lab) -> Evidence:
         "In the rows of the samples the cubic term of a block is $XX^\\top r$, so that one block updates $w$ and "
         "$r = Xw - y$ together; the first of the blocks writes $r$. The compiler goes another way with as many blocks: "
         "the first one puts $X^\\top X$ and $X^\\top y$ in the place of $X$ and $y$.",
-        f"With $\\eta = 0.1$, $\\lambda = 0.5$ and noise 0.5, one block misses at least {floor(4, 2, 0.1, 0.5, 0.5):.3f} "
-        f"of a step's mean square for 4 samples in 2 dimensions, {floor(4, 8, 0.1, 0.5, 0.5):.3f} in 8.",
+        f"With $\\eta = 0.1$, $\\lambda = 0.5$ and noise 0.5, one block misses at least "
+        f"{floor(4, 2, 0.1, 0.5, 0.5):.3f} of a step's mean square for 4 samples in 2 dimensions, "
+        f"{floor(4, 8, 0.1, 0.5, 0.5):.3f} in 8.",
     )
     table = Table("blocks", "Blocks for T steps of ridge descent", columns, tuple(rows))
     return Evidence(checks, tables=(table,), words=words, headline=decisive)

@@ -109,7 +109,7 @@ def property_3(lab: Lab) -> Evidence:
             max(abs(found - wanted) for *_, found, wanted in rows),
             0.0,
             against="misses",
-            tolerance=1e-13,
+            tolerance=1e-14,
             reason="Exact solutions of linear least squares in turn: rounding.",
             printed="H W3 B1ᵀ B2 = H",
         ),

@@ -34,8 +34,8 @@ def _draw(shape: tuple[int, int], random: np.random.Generator) -> tuple[Part, in
         "gram": "A block of $H^\\top H$ that the weights of key and value move anywhere else.",
     },
     method=r"""
-        $W = \sum_r e_{r+a} e_r^\top$ and $V = \sum_c e_c e_{c+b}^\top$ (derived), applied to random matrices of three shapes for
-        random blocks and moves, and to $H^\top H$ by way of $HW_1$ and $HW_2$; compared with slicing.
+        $W = \sum_r e_{r+a} e_r^\top$ and $V = \sum_c e_c e_{c+b}^\top$ (derived), applied to random matrices of three
+        shapes for random blocks and moves, and to $H^\top H$ by way of $HW_1$ and $HW_2$; compared with slicing.
     """,
     quick="40 random blocks and moves for each of three shapes",
     full="the same",

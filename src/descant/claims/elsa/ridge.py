@@ -47,9 +47,7 @@ def _judged(lab: Lab, constructions: dict[str, Callable[[Ridge], RidgeByHand]]) 
         blocks = by_hand.network.unrolled()
         rows.append((name, f"{m} × {n}", len(blocks) // STEPS, blocks[0].heads, max(weights), max(predictions)))
         checks += [
-            equal(
-                _iterate(name), max(weights), 0.0, against="iterate", tolerance=1e-13, reason=REASON
-            ),
+            equal(_iterate(name), max(weights), 0.0, against="iterate", tolerance=1e-13, reason=REASON),
             equal(
                 f"{name}: worst relative error of the prediction",
                 max(predictions),

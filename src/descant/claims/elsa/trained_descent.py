@@ -2,19 +2,17 @@
 
 import numpy as np
 
-from .. import Baseline, Evidence, Lab, Table, at_least, at_most, claim, equal, mean_over, often
+from .. import Baseline, Evidence, Lab, Table, at_most, claim, mean_over, often
 from ._found import FOUND, REFUTED, SHARE, curves, finite, found_by_training, light_tailed, losses_table, trained
 from ._problems import gradient_step, regression
 from ._training import Kind, Settings
 
-STEP = Settings(steps=1000, batch=128, rate=0.03, seeds=12, every=25)
-RIDGE = Settings(steps=600, batch=128, rate=0.03, seeds=12, every=25)
-FULL = Settings(steps=10_000, batch=512, rate=0.03, seeds=24, every=200)
+STEP = Settings(steps=1000, batch=128, rate=0.01, seeds=16, every=25)
+RIDGE = Settings(steps=600, batch=128, rate=0.03, seeds=16, every=25)
+FULL = Settings(steps=10_000, batch=512, rate=0.01, seeds=24, every=200)
 ELSA, LSA = Kind(2, 2, True), Kind(2, 4, False)
 # Factors of X that networks trained at 1 are tried at.
 SCALES = (0.5, 2.0, 4.0)
-# Two kinds of networks are called alike if their losses differ by less than this, in units of predicting zero.
-ALIKE = 0.05
 
 
 @claim(
@@ -41,8 +39,8 @@ ALIKE = 0.05
         is multiplied by factors, and the losses compared with the mean square of the new answers. The paper trains
         nothing.
     """,
-    quick="1,000 steps, batches of 128, step size 0.03, twelve seeds; three of plain LSA",
-    full="10,000 steps, batches of 512, step size 0.03, 24 seeds; three of plain LSA",
+    quick="1,000 steps, batches of 128, step size 0.01, sixteen seeds; three of plain LSA",
+    full="10,000 steps, batches of 512, step size 0.01, 24 seeds; three of plain LSA",
     seconds=30,
 )
 def trained_step(lab: Lab) -> Evidence:
@@ -100,8 +98,8 @@ def trained_step(lab: Lab) -> Evidence:
         inputs, in closed form. Beside it, the same with Gaussian inputs of the same covariance. The paper trains
         nothing.
     """,
-    quick="600 steps, batches of 128, step size 0.03, twelve seeds",
-    full="10,000 steps, batches of 512, step size 0.03, 24 seeds",
+    quick="600 steps, batches of 128, step size 0.03, sixteen seeds",
+    full="10,000 steps, batches of 512, step size 0.01, 24 seeds",
     seconds=20,
 )
 def trained_ridge(lab: Lab) -> Evidence:
@@ -145,41 +143,8 @@ def trained_ridge(lab: Lab) -> Evidence:
             "gaussian",
             "The same with Gaussian inputs",
             ("seed", "loss", "share of it that ten inputs carry"),
-            tuple(enumerate(zip(losses.tolist(), shares, strict=True))) and tuple(
-                (seed, float(loss), share) for seed, (loss, share) in enumerate(zip(losses, shares, strict=True))
-            ),
+            tuple((seed, float(loss), share) for seed, (loss, share) in enumerate(zip(losses, shares, strict=True))),
         ),
     )
     figure = curves(regression(), runs, settings, beside.zero, level)
     return Evidence(checks, (figure,), tables, words, headline=checks[0].name)
-
-
-@claim(
-    "elsa-equal-size",
-    paper="elsa",
-    whose="extension",
-    where="Beyond the paper: what biases buy at an equal number of parameters",
-    title="With as many parameters, plain attention learns bounded ridge regression as well as ELSA in 600 steps",
-    statement=r"""
-        Ridge regression in context is odd in $[X\;y\;0;\;x_q\;0\;0]$, so nothing forbids plain attention to learn it.
-        Trained alike (600 steps of Adam, bounded inputs, 3 samples in 2 dimensions), two blocks of plain LSA with a
-        residual and four heads, and two of ELSA with two heads, which have as many parameters, end with mean losses
-        less than 0.05 of the cost of predicting zero apart, both far below the constructed step. What biases buy at
-        equal size is answers that are even in $H$: of those plain attention learns nothing.
-    """,
-    refuted_by={
-        "apart": "Mean losses of the two that differ by more than 0.05.",
-        "hand": "A mean loss of plain attention above that of the constructed step.",
-        "even": "An even answer, such as $AB$, of which an odd function could have a part.",
-    },
-    method=r"""
-        As for the trained ridge regression, from as many starts of each kind, on the same inputs. The even share of an
-        answer is measured on inputs together with their mirror images, where it is exact for every odd function.
-    """,
-    quick="600 steps, batches of 128, step size 0.03, twelve seeds of each kind",
-    full="the same with 24 seeds",
-    seconds=20,
-)
-def equal_size(lab: Lab) -> Evidence:
-    """ELSA with two heads beside LSA with four."""
-    raise NotImplementedError
