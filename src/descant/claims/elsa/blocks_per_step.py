@@ -49,9 +49,11 @@ def floor(n: int, d: int, eta: float, lam: float, sigma: float) -> float:
 def block_of(heads: list[dict[str, np.ndarray]], rows: int, columns: int) -> ELSABlock:
     """A block of heads that say which of their matrices are not zero."""
     shapes = {"w": (columns, columns), "b": (rows, columns)}
-    names = ("w1", "w2", "w3", "b1", "b2", "b3")
-    stacked = (np.stack([head.get(name, np.zeros(shapes[name[0]])) for head in heads]) for name in names)
-    return ELSABlock(*map(jnp.asarray, stacked))
+    w1, w2, w3, b1, b2, b3 = (
+        jnp.asarray(np.stack([head.get(name, np.zeros(shapes[name[0]])) for head in heads]))
+        for name in ("w1", "w2", "w3", "b1", "b2", "b3")
+    )
+    return ELSABlock(w1, w2, w3, b1, b2, b3)
 
 
 def keep(right: np.ndarray, rows: int) -> dict[str, np.ndarray]:

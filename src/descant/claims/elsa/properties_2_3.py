@@ -55,7 +55,7 @@ def printed_form_misses(m: int, n: int, random: np.random.Generator) -> float:
     It is |W3 B1^T B2 - I|^2 / n, and W3 B1^T B2 = L R with L (n x m) and R (m x n) arbitrary. In closed form it is
     max(0, 1 - m/n): the best matrix of rank m leaves n - m of the identity's singular values.
     """
-    left = random.standard_normal((n, min(m, n)))
+    left, right = random.standard_normal((n, min(m, n))), np.zeros((min(m, n), n))
     for _ in range(SWEEPS):
         right = np.linalg.lstsq(left, np.eye(n))[0]
         left = np.linalg.lstsq(right.T, np.eye(n))[0].T

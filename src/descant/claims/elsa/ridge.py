@@ -142,7 +142,9 @@ def ridge_lsa(lab: Lab) -> Evidence:
     checks.append(
         shown(
             "one head, no biases, and no weight but 0, 1 and -1",
-            block.heads == 1 and {block.b1, block.b2, block.b3} == {None} and values <= {0.0, 1.0, -1.0},
+            block.heads == 1
+            and all(bias is None for bias in (block.b1, block.b2, block.b3))
+            and values <= {0.0, 1.0, -1.0},
             against="plain",
             exact=True,
             reason="Read from the weights: yes or no.",
