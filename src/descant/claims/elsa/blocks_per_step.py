@@ -98,6 +98,7 @@ def carried(n: int, d: int, eta: float, lam: float) -> ELSABlock:
     "elsa-blocks-per-step",
     paper="elsa",
     whose="extension",
+    identity=True,
     where="Section 3.5: two blocks per iteration on the natural input",
     title="For $d \\ge 2$ one block takes no ridge step on the natural input; $T$ steps take $T + 1$ blocks, not $2T$",
     statement=r"""

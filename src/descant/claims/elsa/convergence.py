@@ -100,6 +100,7 @@ REFUTED = {
     paper="elsa",
     whose="paper",
     seen="summary",
+    identity=True,
     where="Section 3.5: T stacked modules approach the ridge estimate; the rate and its bound are derived",
     title="Stacked modules approach the ridge estimate at the rate of gradient descent, for a stable step size",
     statement=r"""

@@ -40,6 +40,7 @@ def distances(problem: Ridge, steps: int) -> tuple[float, float]:
     "elsa-scale",
     paper="elsa",
     whose="derived",
+    identity=True,
     where="Section 3.5: the step size is a weight, and nothing is normalised",
     title="Built for $X$, ridge descent diverges on $cX$ once $c^2 > (2/\\eta - \\lambda)/\\lambda_{\\max}(X^\\top X)$",
     statement=r"""
