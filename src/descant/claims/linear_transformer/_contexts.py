@@ -4,16 +4,15 @@ Inputs N(0, I), tasks N(0, I), Gaussian label noise: then the eigenvectors of X^
 whatever does not depend on the basis (GD++, DIAG, ridge regression; not FULL) may be run on diagonal ones.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
+from threadpoolctl import threadpool_limits
 
-from ...tasks import CategoricalNoise, FixedNoise, LinearRegression, Moments, UniformNoise
-from ._omegas import as_free
+from ...attention import AbstractDiagonal
+from ...tasks import CategoricalNoise, FixedNoise, LinearRegression, UniformNoise
 from ._spectra import eigenvalues
 
 
@@ -53,17 +52,35 @@ class Contexts:
         """Half of the adjusted loss of each context, the query averaged: half of |w - w_oracle|^2."""
         return ((weights - self.ridge(self.sigmas**2)) ** 2).sum(axis=1) / 2
 
+    def tokens(self, model: AbstractDiagonal) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Before the first layer and after each: what a layer makes of tokens, and their Gram matrix.
+
+        (count, d + 1, d + 1) each; the first maps a token to what has become of it, the context's and the query alike.
+        """
+        gram = np.zeros((*self.values.shape, self.values.shape[1] + 1))
+        gram[:, range(gram.shape[1]), range(gram.shape[1])] = self.values
+        gram = np.concatenate([gram, np.concatenate([self.products, self.squares[:, None]], axis=1)[:, None]], axis=1)
+        gram[:, :-1, -1] = self.products
+        now = np.broadcast_to(np.eye(gram.shape[1]), gram.shape)
+        yield now, gram
+        for (w_xx, w_xy), (w_yx, w_yy) in np.asarray(model.omegas()):
+            update = np.empty_like(gram)
+            update[:, :-1, :-1], update[:, :-1, -1] = w_xx * gram[:, :-1, :-1], w_xy * gram[:, :-1, -1]
+            update[:, -1, :-1], update[:, -1, -1] = w_yx * gram[:, -1, :-1], w_yy * gram[:, -1, -1]
+            now = now + update @ now
+            change = update @ gram
+            gram = gram + change + change.swapaxes(1, 2) + change @ update.swapaxes(1, 2)
+            yield now, gram
+
+    def answers(self, model: AbstractDiagonal) -> np.ndarray:
+        """The weight vectors with which a diagonal network answers."""
+        *_, (last, _) = self.tokens(model)
+        return -last[:, -1, :-1]
+
     def network_losses(self, models: dict[str, Any]) -> dict[str, np.ndarray]:
-        """The same of diagonal networks, made equally deep by layers that do nothing: one program for all."""
-        free = [as_free(model) for model in models.values()]
-        depth = max(model.layers for model in free)
-        padded = [
-            jax.tree.map(lambda leaf: jnp.concatenate([leaf, jnp.zeros(depth - leaf.shape[0])]), model)
-            for model in free
-        ]
-        stack = jax.tree.map(lambda *leaves: jnp.stack(leaves), *padded)
-        found = _answers(stack, self.values, self.products, self.squares, self.n)
-        return {name: self.losses(np.asarray(weights)) for name, weights in zip(models, found, strict=True)}
+        """The same of diagonal networks by name; explosions may overflow."""
+        with np.errstate(over="ignore", invalid="ignore"), threadpool_limits(1, user_api="blas"):
+            return {name: self.losses(self.answers(model)) for name, model in models.items()}
 
 
 def _sigmas(task: LinearRegression, count: int, generator: np.random.Generator) -> np.ndarray:
@@ -75,19 +92,6 @@ def _sigmas(task: LinearRegression, count: int, generator: np.random.Generator) 
         case FixedNoise(sigma=sigma):
             return np.full(count, float(sigma))
     raise TypeError(f"noise is {task.noise}; expected a law of the paper.")
-
-
-@eqx.filter_jit
-def _answers(stack, values, products, squares, n: int):
-    """Weight vectors, [network][context]."""
-
-    def one(context):
-        values, product, square = context
-        gram = jnp.block([[jnp.diag(values), product[:, None]], [product[None, :], square[None, None]]])
-        return jax.vmap(lambda model: model.weights(Moments(gram, n)))(stack)
-
-    contexts = tuple(map(jnp.asarray, (values, products, squares)))
-    return jnp.moveaxis(jax.lax.map(one, contexts, batch_size=2048), 0, 1)
 
 
 def entry_errors(contexts: Contexts, weights: np.ndarray, sequences: int) -> tuple[float, float]:

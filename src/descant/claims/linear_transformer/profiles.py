@@ -214,7 +214,7 @@ def _words(losses: dict[float, dict[str, np.ndarray]], measured: Measured, depth
     return (
         f"With three layers the mean over all contexts at $\\sigma = 5$ is {three.mean():.3f} ± "
         f"{standard_error(three):.3f}, and the ten worst of {len(three)} contexts carry {worst_share(three):.0%} of it: "
-        "no statement about that mean can be made from samples. On all others the network is fine.",
+        f"samples don't tell that mean. Explosions aside it is {_ordinary(three)[0]:.3f} ± {_ordinary(three)[1]:.3f}.",
         f"Improving at *every* level would be too much to say: at $\\sigma$ = {best:g}, which two layers are made for, "
         f"2 to {depth} layers have {', '.join(at_best)} ({depth} layers less 2: {worse.mean():+.4f} ± "
         f"{standard_error(worse):.4f}).",

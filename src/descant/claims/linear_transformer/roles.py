@@ -1,7 +1,5 @@
 """What each of the four weights of a diagonal layer is worth: leave one out, and train again."""
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ..._sampling import standard_error
@@ -106,14 +104,10 @@ def _noiseless(lab: Lab) -> tuple[float, float]:
 
 def _silent(lab: Lab) -> float:
     """The largest answer of random networks without w_yx."""
-    task = task_of("uniform:5")
-
-    def answer(key):
-        moments = task.sample_moments(key=jax.random.fold_in(key, 0))
-        w_xx, w_xy, w_yy = jax.random.normal(jax.random.fold_in(key, 1), (3, ABLATED_LAYERS)) / (N * D)
-        return jnp.abs(FreeDiag(w_xx, w_xy, jnp.zeros_like(w_xx), w_yy).weights(moments)).max()
-
-    return float(np.max(jax.jit(jax.vmap(answer))(jax.random.split(lab.key("roles"), 20))))
+    contexts = Contexts.draw(task_of("uniform:5"), 20, lab.seed)
+    w_xx, w_xy, w_yy = np.random.default_rng(lab.seed).standard_normal((3, 20, ABLATED_LAYERS)) / (N * D)
+    silent = [FreeDiag(xx, xy, np.zeros_like(xx), yy) for xx, xy, yy in zip(w_xx, w_xy, w_yy, strict=True)]
+    return max(float(np.abs(contexts.answers(each)).max()) for each in silent)
 
 
 def _label(name: str) -> str:
