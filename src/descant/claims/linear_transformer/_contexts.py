@@ -1,6 +1,6 @@
 """Contexts in the eigenbasis of their X^T X, by NumPy: losses context by context, cheap enough for the tails.
 
-Inputs N(0, I), tasks N(0, I), Gaussian label noise: then the eigenvectors of X^T X are independent of all else, and
+Inputs and tasks with covariances that are multiples of I, Gaussian label noise: then the eigenvectors of X^T X are independent of all else, and
 whatever does not depend on the basis (GD++, DIAG, ridge regression; not FULL) may be run on diagonal ones.
 """
 
@@ -28,10 +28,12 @@ class Contexts:
     sigmas: np.ndarray
 
     @classmethod
-    def draw(cls, task: LinearRegression, count: int, seed: int, sigma: float | None = None) -> "Contexts":
-        """Random contexts of a task, or of one noise level in the place of its law."""
+    def draw(
+        cls, task: LinearRegression, count: int, seed: int, sigma: float | None = None, variance: float = 1.0
+    ) -> "Contexts":
+        """Random contexts of a task, or of one noise level in the place of its law; inputs N(0, variance I), n > d."""
         generator = np.random.default_rng([seed, 1])
-        values = eigenvalues(task, count, seed)
+        values = variance * eigenvalues(task, count, seed)
         w, z = generator.standard_normal((2, count, task.d))
         sigmas = np.full(count, sigma) if sigma is not None else _sigmas(task, count, generator)
         # U^T y for the left singular vectors U of X; the other n - d directions hold noise alone.

@@ -4,6 +4,7 @@ from functools import lru_cache
 from operator import mul
 
 import numpy as np
+from scipy.stats import wishart
 
 from ..._sampling import standard_error
 from ...attention import GDPlusPlusTransformer
@@ -12,14 +13,14 @@ from ...tasks import CategoricalNoise, LinearRegression, UniformNoise
 
 
 def eigenvalues(task: LinearRegression, count: int, seed: int) -> np.ndarray:
-    """Eigenvalues of X^T X of random contexts, (count, d), rising; they don't depend on the noise."""
+    """Eigenvalues of X^T X of random contexts, (count, d), rising, inputs N(0, I) and n >= d."""
     return _eigenvalues(task.n, task.d, count, seed)
 
 
 @lru_cache(maxsize=4)
 def _eigenvalues(n: int, d: int, count: int, seed: int) -> np.ndarray:
-    x = np.random.default_rng(seed).standard_normal((count, n, d))
-    found = np.linalg.eigvalsh(x.swapaxes(1, 2) @ x)
+    grams = wishart(n, np.eye(d)).rvs(count, random_state=np.random.default_rng(seed))
+    found = np.linalg.eigvalsh(grams)
     found.setflags(write=False)
     return found
 

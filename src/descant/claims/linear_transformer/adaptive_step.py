@@ -1,5 +1,6 @@
 """Section 5.3: what a layer of w_xy does to the step after it, as the paper approximates it and exactly."""
 
+import jax.numpy as jnp
 import numpy as np
 
 from ..._sampling import standard_error
@@ -114,8 +115,8 @@ def _in_the_mean(sigma: float) -> float:
 )
 def adaptive_step_exact(lab: Lab) -> Evidence:
     """The two layers beside the formula, and |y|^2 by noise level."""
-    zeros = np.zeros(2)
-    network = FreeDiag(zeros, np.array([W_XY, 0.0]), np.array([0.0, W_YX]), zeros)
+    zeros = jnp.zeros(2)
+    network = FreeDiag(zeros, jnp.array([W_XY, 0.0]), jnp.array([0.0, W_YX]), zeros)
     off, rows = [], []
     for sigma, contexts in _contexts(lab).items():
         expected = -W_YX * (1 + W_XY * contexts.squares)[:, None] * contexts.products

@@ -245,7 +245,17 @@ def _printed_table(rows: list[tuple]) -> Table:
     return Table(
         "printed",
         "The bound, what Table 1 prints, and standard errors if the oracle was measured on the same or on other sequences",
-        ("noise", "GD++, smallest", "ConstRR, printed", "bound", "±", "s.e., same", "s.e., other", "in s.e., same", "other"),
+        (
+            "noise",
+            "GD++, smallest",
+            "ConstRR, printed",
+            "bound",
+            "±",
+            "s.e., same",
+            "s.e., other",
+            "in s.e., same",
+            "other",
+        ),
         tuple(rows),
     )
 

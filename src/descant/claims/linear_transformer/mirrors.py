@@ -62,7 +62,9 @@ def gd_plus_plus_profile(lab: Lab) -> Evidence:
         }
         gaps = np.abs(np.subtract(*profiles.values())) / max(profiles["ConstRR"])
         constant, misfit = _constant(values, factors, mean)
-        rows.append((LAW_NAMES[law], found.depth, mean, constant, misfit, float(gaps.max()), float(sigmas[gaps.argmax()])))
+        rows.append(
+            (LAW_NAMES[law], found.depth, mean, constant, misfit, float(gaps.max()), float(sigmas[gaps.argmax()]))
+        )
         checks += [
             at_most(
                 f"largest difference from ConstRR over ConstRR's largest loss, {LAW_NAMES[law]}",

@@ -71,7 +71,11 @@ def noise_profiles(lab: Lab) -> Evidence:
     )
     tables = (_against_two(losses, depth), _tails(losses, depth))
     return Evidence(
-        checks, (figure,), tables, _words(losses, measured, depth), headline="worst loss, 3 layers over 2, explosions aside"
+        checks,
+        (figure,),
+        tables,
+        _words(losses, measured, depth),
+        headline="worst loss, 3 layers over 2, explosions aside",
     )
 
 

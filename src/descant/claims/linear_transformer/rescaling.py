@@ -61,7 +61,9 @@ def rescaling_sign(lab: Lab) -> Evidence:
         tuple(rows),
         "Low and high are 0.5 and 4.5 for U(0, 5), and the two levels of {1, 3}.",
     )
-    signs = Table("signs", "Signs of the weights, layer by layer", ("noise", "layers", "ω_xy", "ω_yx", "ω_yy"), _signs(lab))
+    signs = Table(
+        "signs", "Signs of the weights, layer by layer", ("noise", "layers", "ω_xy", "ω_yx", "ω_yy"), _signs(lab)
+    )
     words = (
         "Two layers do what section 5.2 and Theorem 5.2 describe. Deeper networks shrink in earlier layers, where most "
         "$\\omega_{yy}$ are negative, and in the last one undo some of it where the labels that are left are large.",
@@ -91,7 +93,9 @@ def _checks(
     name: str, layers: int, last: float, low: float, low_error: float, high: float, high_error: float, times, error
 ) -> list[Check]:
     if layers == 2:
-        return [at_most(f"last ω_yy, {name}", last, 0.0, tolerance=-1e-4, against="two", reason="Below 0, not rounding.")]
+        return [
+            at_most(f"last ω_yy, {name}", last, 0.0, tolerance=-1e-4, against="two", reason="Below 0, not rounding.")
+        ]
     return [
         at_least(f"last ω_yy, {name}", last, 0.0, tolerance=-1e-4, against="deep", reason="Above 0, not rounding."),
         at_least(

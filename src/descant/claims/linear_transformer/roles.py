@@ -1,5 +1,6 @@
 """What each of the four weights of a diagonal layer is worth: leave one out, and train again."""
 
+import jax.numpy as jnp
 import numpy as np
 
 from ..._sampling import standard_error
@@ -106,7 +107,7 @@ def _silent(lab: Lab) -> float:
     """The largest answer of random networks without w_yx."""
     contexts = Contexts.draw(task_of("uniform:5"), 20, lab.seed)
     w_xx, w_xy, w_yy = np.random.default_rng(lab.seed).standard_normal((3, 20, ABLATED_LAYERS)) / (N * D)
-    silent = [FreeDiag(xx, xy, np.zeros_like(xx), yy) for xx, xy, yy in zip(w_xx, w_xy, w_yy, strict=True)]
+    silent = [FreeDiag(*map(jnp.asarray, (xx, xy, np.zeros_like(xx), yy))) for xx, xy, yy in zip(w_xx, w_xy, w_yy, strict=True)]
     return max(float(np.abs(contexts.answers(each)).max()) for each in silent)
 
 

@@ -71,7 +71,9 @@ def depth_to_bayes(lab: Lab) -> Evidence:
                 checks.append(at_least(name, times, NEAR, error=spread, against="far", reason=why))
         depths, values = tuple(map(float, excess)), list(excess.values())
         ours = Series("ours", depths, tuple(value for value, _ in values), tuple(error for _, error in values))
-        table_1 = [(float(index), loss - bayes) for index, loss in enumerate(printed_networks("diag", law), start=1)][1:]
+        table_1 = [(float(index), loss - bayes) for index, loss in enumerate(printed_networks("diag", law), start=1)][
+            1:
+        ]
         paper = Series("Table 1", *(tuple(column) for column in zip(*table_1, strict=True)), style="points")
         panels.append(Panel(label, Axis("layers"), Axis("loss less the Bayes rule's", log=True), (ours, paper)))
     figure = Figure(

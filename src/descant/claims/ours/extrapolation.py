@@ -48,7 +48,9 @@ SHALLOWEST = 2
 )
 def extrapolation_and_fit(lab: Lab) -> Evidence:
     """Losses inside and outside, and their rank correlations."""
-    levels = {sigma: Contexts.draw(task_of(LAW), lab.pick(*COUNT), lab.seed, sigma) for sigma in (BELOW, BETWEEN, ABOVE)}
+    levels = {
+        sigma: Contexts.draw(task_of(LAW), lab.pick(*COUNT), lab.seed, sigma) for sigma in (BELOW, BETWEEN, ABOVE)
+    }
     rows = [row for kind in KINDS for row in _rows(lab, kind, levels)]
     measured = networks(lab, LAW).measured
     bayes = {sigma: measured.profile("bayes")[0][measured.sigmas.index(sigma)] for sigma in levels}
