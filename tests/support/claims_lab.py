@@ -15,20 +15,21 @@ from descant.claims import Evidence, Lab, find
 class Planted:
     """Replace `target` ("descant.claims.ltb.gap.gap_bound", where the experiment looks it up) by `broken(original)`.
 
-    `smaller` replaces constants of the experiment by cheaper ones, so that the test is fast; the untouched experiment
-    must give `verdict` with them too.
+    The untouched experiment must give `verdict`, the broken one `becomes`. `smaller` replaces constants of the
+    experiment by cheaper ones, so that the test is fast.
     """
 
     claim: str
     target: str
     broken: Callable[[Any], Any]
     verdict: str = "holds"
+    becomes: str = "does-not-hold"
     smaller: dict[str, Any] = field(default_factory=dict)
 
 
 def run(id: str, folder: Path, budget: str = "quick") -> Evidence:
     """The evidence of one claim, nothing found again."""
-    return find([id])[id].experiment(Lab(folder / "claim", folder / "runs", budget))
+    return find([id])[id].evidence(Lab(folder / "claim", folder / "runs", budget))
 
 
 def plant(monkeypatch, planted: Planted) -> None:
@@ -43,6 +44,14 @@ def shrink(monkeypatch, planted: Planted) -> None:
     for target, value in planted.smaller.items():
         module, name = target.rsplit(".", 1)
         monkeypatch.setattr(import_module(module), name, value)
+
+
+def see(monkeypatch, planted: Planted, folder: Path) -> None:
+    """Judge the claim as it is and broken: each has the verdict that it must have."""
+    shrink(monkeypatch, planted)
+    assert run(planted.claim, folder / "untouched").verdict == planted.verdict
+    plant(monkeypatch, planted)
+    assert run(planted.claim, folder / "broken").verdict == planted.becomes
 
 
 def cases(planted: list[Planted], *quick: str) -> list:

@@ -9,11 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from .._checks import (
+    CONTROL as CONTROL,
     Check as Check,
     at_least as at_least,
     at_most as at_most,
     consistent as consistent,
     equal as equal,
+    often as often,
     shown as shown,
 )
 from ..figures import (
@@ -26,6 +28,7 @@ from ..figures import (
 )
 from ._claim import Claim as Claim, Title as Title, all_claims as all_claims, claim as claim, find as find
 from ._evidence import Evidence as Evidence, Table as Table
+from ._long_run import LongRun as LongRun, long_run as long_run, write_long_run as write_long_run
 from ._paper import PAPERS as PAPERS, Paper as Paper
 from ._titles import titles as titles
 
@@ -39,12 +42,19 @@ if TYPE_CHECKING:
     )
     from ._lab import BUDGETS as BUDGETS, Lab as Lab
     from ._reproduce import Event as Event, judge_all as judge_all
+    from ._statistics import (
+        Mean as Mean,
+        mean_over as mean_over,
+        paired as paired,
+        worst_share as worst_share,
+    )
 
 # Judging takes JAX and the store of runs, the words of the claims don't: what judges is loaded when it is first used.
 _HOME = {
     **dict.fromkeys(("Judgement", "judge", "judgement_path", "kept", "load"), "_judgement"),
     **dict.fromkeys(("BUDGETS", "Lab"), "_lab"),
     **dict.fromkeys(("Event", "judge_all"), "_reproduce"),
+    **dict.fromkeys(("Mean", "mean_over", "paired", "worst_share"), "_statistics"),
 }
 
 

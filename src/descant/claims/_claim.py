@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from inspect import cleandoc, unwrap
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from .._checks import CONTROL
 from .._names import file_name
 from .._registry import look_here
 from ._evidence import Evidence
@@ -21,6 +22,16 @@ if TYPE_CHECKING:
 HOMES = ("elsa", "initial_guess", "ltb", "linear_transformer", "ours")
 # Modules or packages with claims of one's own, separated by commas.
 MORE_CLAIMS = "DESCANT_CLAIMS"
+WHOSE = ("paper", "derived", "extension", "control")
+# Where the words of a paper were seen.
+SEEN = {
+    "full text": "in the full text",
+    "no equations": "in a copy of the text that lacks its displayed equations, which we derived",
+    "poster": "on the poster",
+    "summary": "in the abstract and in public summaries; details are ours",
+    "transcription": "in a machine transcription, which may be corrupt",
+}
+DOUBTFUL = ("transcription",)
 
 
 @dataclass(frozen=True)
@@ -39,8 +50,16 @@ class Claim:
         A headline of a few words.
     statement
         The claim in our own words; Markdown with $mathematics$.
+    whose
+        Whose statement it is: the `paper`'s; or ours, `derived` from what the paper states, an `extension` that goes
+        beyond it, or a `control` of its conditions.
+    seen
+        Where the paper's words were seen, a key of `SEEN`; empty for statements of our own.
+    identity
+        That it holds by the algebra of a construction: the experiment then checks code, and is no evidence about the
+        world.
     refuted_by
-        What would show that it is wrong.
+        What would show that it is wrong: sentences by short names, each of which a check has to stand `against`.
     method
         How the experiment goes about it, closed form against numerics against trained model;
         Markdown with $mathematics$.
@@ -54,12 +73,34 @@ class Claim:
     paper: str
     where: str
     title: str
+    whose: str
+    seen: str
+    identity: bool
     statement: str
-    refuted_by: str
+    refuted_by: dict[str, str]
     method: str
     budgets: dict[str, str]
     seconds: float
     experiment: "Callable[[Lab], Evidence]"
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the words that are judged may not be the paper's: then it is not the paper that fails with them."""
+        return self.seen in DOUBTFUL
+
+    def evidence(self, lab: "Lab") -> Evidence:
+        """Run the experiment; a `ValueError` if a refutation has no check, or a check stands against nothing."""
+        found = self.experiment(lab)
+        against = {check.against for check in found.checks} - {CONTROL}
+        if len(self.refuted_by) == 1:
+            against = {key or next(iter(self.refuted_by)) for key in against}
+        idle, unknown = set(self.refuted_by) - against, against - set(self.refuted_by)
+        if idle or unknown:
+            raise ValueError(
+                f"claim {self.id!r} has refutations that no check could trigger: {sorted(idle)}, and checks against "
+                f"what is no refutation of it: {sorted(unknown)}; expected checks against: {sorted(self.refuted_by)}."
+            )
+        return found
 
 
 class Title(NamedTuple):
@@ -81,17 +122,31 @@ def claim(
     where: str,
     title: str,
     statement: str,
-    refuted_by: str,
+    refuted_by: str | dict[str, str],
     method: str,
     quick: str,
     full: str,
     seconds: float,
+    whose: str = "",
+    seen: str = "",
+    identity: bool = False,
 ):
     """Decorate an experiment so that it is found.
 
-    `paper` is the id of a known paper, or a `Paper` of one's own; the rest is as in `Claim`.
+    `paper` is the id of a known paper, or a `Paper` of one's own; `whose` is the paper's unless that is `own`. The rest
+    is as in `Claim`, except that one refutation may be a sentence without a name: then checks don't have to name it.
     """
     its = known(paper)
+    said = whose or ("extension" if its.own else "paper")
+    if said not in WHOSE or (its.own and said == "paper"):
+        raise ValueError(f"whose of claim {id!r} is {said!r}; expected one of: {', '.join(WHOSE[its.own :])}.")
+    if seen and (seen not in SEEN or said != "paper"):
+        raise ValueError(f"seen of claim {id!r} is {seen!r}; expected one of: {', '.join(SEEN)}; only for a paper's.")
+    refutations = {"claim": refuted_by} if isinstance(refuted_by, str) else refuted_by
+    if not refutations or CONTROL in refutations:
+        raise ValueError(
+            f"refuted_by of claim {id!r} is {refuted_by!r}; expected sentences by names, none {CONTROL!r}."
+        )
     file_name("id of a claim", id)
     if id in _FOUND:
         raise ValueError(f"two claims have the id {id!r}; expected each id once.")
@@ -102,8 +157,11 @@ def claim(
             paper=its.id,
             where=where,
             title=title,
+            whose=said,
+            seen=seen,
+            identity=identity,
             statement=cleandoc(statement),
-            refuted_by=cleandoc(refuted_by),
+            refuted_by={key: cleandoc(words) for key, words in refutations.items()},
             method=cleandoc(method),
             budgets={"quick": quick, "full": full},
             seconds=seconds,

@@ -85,7 +85,7 @@ def judge(
     lab = Lab(path.parent, root / "runs", budget, seed, tell)
     started, evidence, failure = time.monotonic(), None, ""
     try:
-        evidence = claim.experiment(lab)
+        evidence = claim.evidence(lab)
     except Exception:
         failure = traceback.format_exc(limit=-6)
     seconds = time.monotonic() - started + sum(lab.found)
@@ -118,10 +118,12 @@ def _evidence(raw: dict[str, Any]) -> Evidence:
         for table in raw["tables"]
     ]
     return Evidence(
-        checks=tuple(Check(**check) for check in raw["checks"]),
+        checks=tuple(Check(**_with_tuples(check)) for check in raw["checks"]),
         figures=tuple(_figure(figure) for figure in raw["figures"]),
         tables=tuple(tables),
         words=tuple(map(_text, raw["words"])),
+        headline=_text(raw["headline"]),
+        long_runs=tuple(map(dict, raw["long_runs"])),
     )
 
 

@@ -31,7 +31,20 @@ def claims(*ids: str, json: Json = False) -> None:
 
     if json:
         found = find(list(ids))
-        fields = ("id", "paper", "where", "title", "statement", "refuted_by", "method", "budgets", "seconds")
+        fields = (
+            "id",
+            "paper",
+            "where",
+            "title",
+            "whose",
+            "seen",
+            "identity",
+            "statement",
+            "refuted_by",
+            "method",
+            "budgets",
+            "seconds",
+        )
         print_json("claims", {"claims": [{name: getattr(claim, name) for name in fields} for claim in found.values()]})
         return
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)

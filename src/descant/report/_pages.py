@@ -83,12 +83,9 @@ class Entry:
 
     @property
     def headline(self) -> Check | None:
-        """The check that decided: the first that refutes, else the first that is undecided, else the first."""
-        for outcome in ("refutes", "undecided", "passes"):
-            for check in self.checks:
-                if check.outcome == outcome:
-                    return check
-        return None
+        """The check that decided."""
+        evidence = self.judgement.evidence if self.judgement else None
+        return evidence.decisive if evidence else None
 
     @property
     def source(self) -> str:
@@ -221,7 +218,12 @@ def _some_rows(figure: Any) -> tuple[tuple[str, ...], list[tuple[Any, ...]]] | N
 
 def ours(check: Check) -> Markup:
     """Our value of a check."""
-    return Markup("yes" if check.value else "no") if check.relation == "is" else measured(check.value, check.error)
+    if check.relation == "is":
+        return Markup("yes" if check.value else "no")
+    if check.interval:
+        low, high = (number(end, 3) for end in check.interval)
+        return Markup('{} <span class="exact">({} to {})</span>').format(number(check.value, 3), low, high)
+    return measured(check.value, check.error, check.exact)
 
 
 def bound(check: Check) -> Markup:

@@ -64,10 +64,10 @@ def number(value: float | int, digits: int = DIGITS) -> Markup:
     return Markup(_signed(mantissa) + _power(int(exponent)))
 
 
-def measured(value: float, error: float) -> Markup:
-    """A value with its standard error, to the digits that it has; or the value, and that it is exact."""
+def measured(value: float, error: float, exact: bool = False) -> Markup:
+    """A value with its standard error, to the digits that it has; or the value, and whether it is exact."""
     if not error or not math.isfinite(value) or not math.isfinite(error):
-        note = "exact" if not error and math.isfinite(value) else f"± {number(error, 2)}" if error else ""
+        note = f"± {number(error, 2)}" if error else "exact" if exact and math.isfinite(value) else ""
         return Markup('<span class="number">{}</span> <span class="exact">{}</span>').format(
             number(value), Markup(note)
         )
