@@ -17,31 +17,33 @@ import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..._trainer import State
-from ...attention import Diag, Full, full_from_diag
+from ...attention import Diag, Full
 from ...tasks import LinearRegression, Moments
-from ...training import at_rest, cosine, descend, draw_pool
+from ...training import at_rest, cosine, descend
 
 BATCH, RATE, CLIP, CHUNK = 512, 1.5e-3, 1.0, 250
-# Pieces of the pool that are left out of the fit: the starts are ranked on them.
-HELD_OUT = 8
+# Contexts per piece of the pool; and pieces that are left out of the fit: the starts are ranked on them.
+PIECE, HELD_OUT = 512, 8
 SIZE, PUSH = 0.1, 0.1
 
 
-def units(task: LinearRegression) -> Float[Array, " e"]:
+def units(task: LinearRegression) -> Float[np.ndarray, " e"]:
     """The diagonal of D."""
-    return jnp.append(jnp.ones(task.d), (task.d + float(task.noise.moment(2))) ** -0.5)
+    return np.append(np.ones(task.d), (task.d + float(task.noise.moment(2))) ** -0.5)
 
 
 def to_units(model: Full, task: LinearRegression) -> Full:
     """The same network, as Adam sees it."""
     scale, root = units(task), task.n**0.5
-    return Full(root * scale[:, None] * model.p / scale, root / scale[:, None] * model.q / scale)
+    p, q = np.asarray(model.p), np.asarray(model.q)
+    return Full(jnp.asarray(root * scale[:, None] * p / scale), jnp.asarray(root / scale[:, None] * q / scale))
 
 
 def from_units(model: Full, task: LinearRegression) -> Full:
     """And back."""
     scale, root = units(task), task.n**0.5
-    return Full(model.p / scale[:, None] * scale / root, model.q * scale[:, None] * scale / root)
+    p, q = np.asarray(model.p, float), np.asarray(model.q, float)
+    return Full(jnp.asarray(p / scale[:, None] * scale / root), jnp.asarray(q * scale[:, None] * scale / root))
 
 
 def random_dense(layers: int, task: LinearRegression, key: PRNGKeyArray) -> Full:
@@ -51,7 +53,11 @@ def random_dense(layers: int, task: LinearRegression, key: PRNGKeyArray) -> Full
 
 def near_diag(model: Diag, task: LinearRegression, key: PRNGKeyArray) -> Full:
     """DIAG, its P and Q made equally large, and normal numbers in every place besides; in Adam's units."""
-    dense = to_units(full_from_diag(model, task.d), task)
+
+    def spread(x: Array, y: Array) -> Array:
+        return jax.vmap(jax.vmap(lambda x, y: jnp.diag(jnp.append(jnp.full(task.d, x), y))))(x, y)
+
+    dense = to_units(Full(spread(model.p_x, model.p_y), spread(model.q_x, model.q_y)), task)
     p, q = (jnp.sqrt(jnp.sum(each**2, axis=(-2, -1), keepdims=True) / (task.d + 1)) for each in (dense.p, dense.q))
     first, second = PUSH * jnp.sqrt(p * q) * jax.random.normal(key, (2, *dense.p.shape))
     return Full(jnp.sqrt(q / p) * dense.p + first, jnp.sqrt(p / q) * dense.q + second)
@@ -102,7 +108,7 @@ class DenseTrainer:
         if step < self.steps:
             return _packed(carry, step, kept), [row]
         arrays = jax.vmap(lambda model: _loss(model, held_out, slice(None)))(carry[0])
-        best = jax.tree.map(lambda leaf: leaf[int(np.nanargmin(arrays))].astype(float), carry[0])
+        best = jax.tree.map(lambda leaf: leaf[int(np.nanargmin(arrays))], carry[0])
         model = from_units(best, self.task)
         found = {**kept, f"found/{name}/p": np.asarray(model.p), f"found/{name}/q": np.asarray(model.q)}
         return self._begin(found), [row]
@@ -129,12 +135,19 @@ class DenseTrainer:
     def _contexts(self) -> tuple[Any, Any]:
         """Gram matrices and wanted weight vectors in Adam's units: the pool, and what is held out."""
         if self._pool is None:
-            scale = units(self.task)
-            key = jax.random.key(self._seed + 7)
-            drawn = draw_pool("posterior", self.task, self._pieces + HELD_OUT, key, layers=1, sentinels=False, drawn=1)
-            gram = jnp.concatenate([each.seen.gram for each in drawn]) * scale[:, None] * scale / self.task.n
-            wanted = jnp.concatenate([each.wanted for each in drawn]) * scale[-1]
-            size = drawn[0].wanted.shape[0] * self._pieces
+            task, scale = self.task, units(self.task)
+            both = jnp.asarray(np.outer(scale, scale) / task.n)
+
+            @jax.jit
+            @jax.vmap
+            def context(key):
+                moments = task.sample_moments(key=key)
+                return moments.gram * both, task.posterior(moments).mean * scale[-1]
+
+            keys = jax.random.split(jax.random.key(self._seed + 7), (self._pieces + HELD_OUT) * PIECE)
+            drawn = [context(each) for each in jnp.split(keys, self._pieces + HELD_OUT)]
+            size = self._pieces * PIECE
+            gram, wanted = (jnp.concatenate(each) for each in zip(*drawn, strict=True))
             whole = gram.astype(jnp.float32), wanted.astype(jnp.float32)
             self._pool = tuple(each[:size] for each in whole), tuple(each[size:] for each in whole)
         return self._pool

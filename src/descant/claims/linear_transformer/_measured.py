@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 
 from ...attention import AbstractDiagonal, AbstractLinearTransformer
-from ._interim import Mean, paired
+from .._statistics import Mean, paired
 
 # A network explodes on a context if it errs there by more than this many times what predicting zero costs in the mean.
 EXPLODES = 10.0
@@ -23,9 +23,9 @@ ESTIMATORS = ("const", "ada", "tuned", "bayes")
 TUNING_POOL = 8_192
 # Contexts that are held at once; and into so many parts the contexts are split for errors of differences.
 CHUNK, BLOCKS = 1_024, 16
-# Nodes of the Bayes estimator's quadrature over a uniform law, between these multiples of the estimated noise level:
-# what lies outside has a probability below 1e-7.
-NODES, LOWEST, HIGHEST = 48, 0.3, 6.0
+# Nodes of the Bayes estimator's quadrature over the logarithm of a uniform noise level, between these multiples of its
+# estimate: what lies outside has a probability of about 1e-8 (n - d = 10).
+NODES, LOWEST, HIGHEST = 40, 0.3, 12.0
 
 Numbers = list[list[float]]
 Layers = tuple[int | None, int | None]
@@ -172,7 +172,8 @@ def measure(
         return [list(map(float, each)) for each in np.split(values, np.cumsum(lengths)[:-1])]
 
     (value, error), (rest, rest_error) = _mean(losses), _mean(ordinary)
-    largest = np.sort(losses, axis=0)[-WORST:].sum(axis=0) / np.maximum(losses.sum(axis=0), 1e-300)
+    with np.errstate(all="ignore"):
+        shares = np.sort(losses, axis=0)[-WORST:].sum(axis=0) / np.maximum(losses.sum(axis=0), 1e-300)
     return Measured(
         names=[*models, *(ESTIMATORS if beside else ())],
         value=rows(value),
@@ -180,7 +181,7 @@ def measure(
         ordinary=rows(rest),
         ordinary_error=rows(rest_error),
         exploding=rows(explodes.mean(axis=0)),
-        worst=rows(largest),
+        worst=rows(np.nan_to_num(shares, nan=1.0)),
         sigmas=sigmas,
         profiles=[rows(each[0]) for each in profiles],
         profile_errors=[rows(each[1]) for each in profiles],
@@ -190,7 +191,9 @@ def measure(
 
 def _mean(losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     with np.errstate(all="ignore"):  # what overflows has an infinite mean, and no error
-        return losses.mean(axis=0), np.nan_to_num(losses.std(axis=0, ddof=1), nan=math.inf) / len(losses) ** 0.5
+        return losses.mean(axis=0), np.nan_to_num(losses.std(axis=0, ddof=1), nan=math.inf, posinf=math.inf) / len(
+            losses
+        ) ** 0.5
 
 
 def draw(law: str, d: int, n: int, count: int, generator: np.random.Generator) -> Contexts:
@@ -261,7 +264,7 @@ def _errors(
             for found in estimates(contexts, law, tuning):
                 columns.append(np.sum((found - wanted) ** 2, axis=1, keepdims=True) / 2)
     # What overflows is not a number, or infinite: both are explosions.
-    return np.nan_to_num(np.concatenate(columns, axis=1), nan=math.inf)
+    return np.nan_to_num(np.concatenate(columns, axis=1), nan=math.inf, posinf=math.inf)
 
 
 def estimates(contexts: Contexts, law: str, tuning: tuple[float, float]) -> Iterator[np.ndarray]:
@@ -288,9 +291,10 @@ def estimated(contexts: Contexts) -> np.ndarray:
 def _nodes(estimate: np.ndarray, top: float) -> tuple[np.ndarray, np.ndarray]:
     """Noise levels of a uniform law about each context's estimate, and the logarithms of their weights."""
     places, weights = np.polynomial.legendre.leggauss(NODES)
-    low, high = LOWEST * np.minimum(estimate, top), np.minimum(HIGHEST * estimate, top)
+    low, high = np.log(LOWEST * np.minimum(estimate, top)), np.log(np.minimum(HIGHEST * estimate, top))
     half = (high - low)[:, None] / 2
-    return low[:, None] + half * (1 + places), np.log(half * weights)
+    logs = low[:, None] + half * (1 + places)
+    return np.exp(logs), np.log(half * weights) + logs
 
 
 def _posterior_mean(contexts: Contexts, sigma: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -314,7 +318,9 @@ def _tuned(law: str, d: int, n: int, generator: np.random.Generator) -> tuple[fl
         return float(np.mean(np.sum((pool.ridge(np.minimum(factor * estimate, ceiling)) - wanted) ** 2, axis=1)))
 
     # min() has a kink and several shallow basins: the best of a coarse grid, then polished without gradients.
-    grid = [np.log([factor, ceiling * top]) for factor in (0.8, 1.0, 1.25, 1.6) for ceiling in (0.3, 0.5, 0.75, 1.0, 4.0)]
+    grid = [
+        np.log([factor, ceiling * top]) for factor in (0.8, 1.0, 1.25, 1.6) for ceiling in (0.3, 0.5, 0.75, 1.0, 4.0)
+    ]
     found = minimize(loss, min(grid, key=loss), method="Nelder-Mead", options={"xatol": 1e-3, "fatol": np.inf})
     factor, ceiling = np.exp(found.x)
     return float(factor), float(ceiling)

@@ -8,11 +8,10 @@ from typing import Any
 
 import jax
 
-from ..._trainer import Trainer
 from ...attention import AbstractDiagonal, Axial, Diag, FreeDiag
 from ...tasks import LinearRegression, parse_noise
 from ...training import RANDOM_STARTS, Level, LMTrainer, deepened, plan, random_start
-from ._dense import DenseTrainer
+from ._dense import DenseTrainer, near_diag, random_dense
 from ._omegas import OMEGAS, Omegas
 
 D, N = 10, 20
@@ -31,8 +30,10 @@ SHORT: dict[str, Any] = {
 # Axial networks have many starts, which need long screening.
 SHORT_AXIAL: dict[str, Any] = {**SHORT, "random_starts": 1, "screen_steps": 40}
 LONG_AXIAL: dict[str, Any] = {"pieces": 8, "most_pieces": 16, "random_starts": 2, "screen_steps": 40, "drawn": 8}
-SHORT_DENSE: dict[str, Any] = {"steps": 12_000, "pieces": 128, "starts": 2}
-LONG_DENSE: dict[str, Any] = {"steps": 100_000, "pieces": 512, "starts": 4}
+# FULL from dense weights, in short and in long: starts, steps of Adam, pieces of 512 contexts. One and two layers of
+# FULL gain nothing over DIAG.
+DENSE_STARTS, DENSE_STEPS, DENSE_PIECES = (2, 4), (12_000, 100_000), (128, 512)
+FIRST_DENSE = 3
 
 
 def task_of(law: str) -> LinearRegression:
@@ -40,21 +41,33 @@ def task_of(law: str) -> LinearRegression:
     return LinearRegression(D, N, noise=parse_noise(law))
 
 
-def trainers(law: str, kind: str, depth: int, known: dict[str, Any], seed: int, *, long: bool) -> list[Trainer]:
-    """What trains the networks of a kind up to a depth that are not `known` yet.
-
-    FULL has a trainer for each depth, the others one for all: there each depth starts from the one before.
-    """
-    task, key = task_of(law), jax.random.key(seed)
-    if kind == "full":
-        depths = [layers for layers in range(1, depth + 1) if f"full {layers}" not in known]
-        return [DenseTrainer(task, layers, key=key, **(LONG_DENSE if long else SHORT_DENSE)) for layers in depths]
+def trainer(law: str, kind: str, depth: int, known: dict[str, Any], seed: int, *, long: bool) -> Any:
+    """What trains the networks of a kind up to a depth that are not `known` yet; `found(trainer, state)` has them."""
+    task = task_of(law)
+    if kind in ("full", "near"):
+        return _dense_trainer(task, kind, depth, known, seed, long)
     settings = dict((LONG_AXIAL if long else SHORT_AXIAL) if kind == "axial" else {} if long else SHORT)
     levels = _levels(kind, depth, task, known, settings.pop("random_starts", RANDOM_STARTS))
     missing = [_after(level, known) for level in levels if level.name not in known]
-    if not missing:
-        return []
-    return [LMTrainer(missing[-1].template, task, key=key, sentinels=False, levels=missing, **settings)]
+    template = missing[-1].template
+    return LMTrainer(template, task, key=jax.random.key(seed), sentinels=False, levels=missing, **settings)
+
+
+def _dense_trainer(
+    task: LinearRegression, kind: str, depth: int, known: dict[str, Any], seed: int, long: bool
+) -> DenseTrainer:
+    """FULL from random weights, at every depth at which it can be better than DIAG; or from near a trained DIAG."""
+
+    def starts(layers: int) -> list[Any]:
+        if kind == "near":
+            return [near_diag(known[f"diag {layers}"], task, jax.random.key(seed + 1))]
+        keys = [jax.random.key(seed + 2 + 3 * index) for index in range(DENSE_STARTS[long])]
+        return [random_dense(layers, task, key) for key in keys]
+
+    depths = [depth] if kind == "near" else range(FIRST_DENSE, depth + 1)
+    names = {f"{kind} {layers}": layers for layers in depths if f"{kind} {layers}" not in known}
+    plans = {name: (lambda layers=layers: starts(layers)) for name, layers in names.items()}
+    return DenseTrainer(task, plans, seed=seed, steps=DENSE_STEPS[long], pieces=DENSE_PIECES[long])
 
 
 def found(trainer: Any, state: Any) -> dict[str, Any]:
