@@ -41,7 +41,7 @@ def _few_problems(steps):
 def _short(*names, steps=200):
     return {
         **{f"{HOME}.{name}": replace(SHORT, steps=steps) for name in names},
-        f"{HOME}._training.TESTED": 2048,
+        f"{HOME}._training.TESTED": 4096,
         f"{HOME}._found.PLAIN_SEEDS": 2,
     }
 

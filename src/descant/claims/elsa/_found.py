@@ -82,7 +82,7 @@ def found_by_training(
                 reason="In units of what predicting zero costs. Starts differ; a share with its interval says how "
                 "often it is found, a mean would not.",
             ),
-            light_tailed(name, runs[name]),
+            light_tailed(name, runs[name], below=beside.hand + FOUND),
         ]
     for name in plain:
         checks.append(
@@ -117,11 +117,12 @@ def finite(losses: list[float]) -> np.ndarray:
     return np.where(np.isfinite(found), found, 1.0)
 
 
-def light_tailed(name: str, run: dict) -> Check:
-    """Whether the means over inputs can be trusted."""
+def light_tailed(name: str, run: dict, below: float = np.inf) -> Check:
+    """Whether the means over inputs can be trusted: of the networks whose losses count because they are small."""
+    shares = [share for loss, share in zip(run["final"], run["worst"], strict=True) if loss <= below]
     return at_most(
         f"{name}: largest share of a network's loss that its ten worst inputs carry",
-        max(run["worst"]),
+        max(shares, default=0.0),
         HEAVY,
         against=CONTROL,
         reason=f"Of {2 * TESTED} inputs. If a few carry the mean, its size is left to chance.",

@@ -77,12 +77,20 @@ class References:
 def references(problem: Problem, key: PRNGKeyArray) -> References:
     """On the inputs that results are measured on."""
     numbers = _tested(problem, key)
-    answers = jax.jit(jax.vmap(lambda each: problem.place(each)[1]))(numbers)
-    half = answers.shape[0] // 2
-    zero = float(jnp.mean(answers**2))
-    even = (answers[:half] + answers[half:]) / 2
+    zero = float(np.mean(_answers(problem, numbers) ** 2))
     hand = float(jax.jit(lambda n: jnp.mean(squared_errors(problem.constructed, problem, n)))(numbers))
-    return References(zero, float(jnp.mean(even**2)) / zero, hand / zero)
+    return References(zero, even_share(problem, key), hand / zero)
+
+
+def even_share(problem: Problem, key: PRNGKeyArray) -> float:
+    """The share of the answers' mean square that is even in H: no network without biases has any of it."""
+    answers = _answers(problem, _tested(problem, key))
+    first, mirrored = np.split(answers, 2)
+    return float(np.mean(((first + mirrored) / 2) ** 2) / np.mean(answers**2))
+
+
+def _answers(problem: Problem, numbers: Array) -> np.ndarray:
+    return np.asarray(jax.jit(jax.vmap(lambda each: problem.place(each)[1]))(numbers))
 
 
 def train(

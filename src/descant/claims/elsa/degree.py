@@ -43,8 +43,8 @@ def chain(count: int) -> Program:
     statement=r"""
         Every entry that one block puts out, with any number of heads, any biases and a residual, is a polynomial of
         degree three in $H$. Of a product $ABCD$ of four parts of $H$ it has nothing: where each part is as likely as
-        its negative, independently, no block comes closer to $ABCD$ than zero does. Two blocks put it out. $L$ blocks
-        have degree $3^L$, so that $k$ factors need at least $\log_3 k$ of them.
+        its negative, independently, no block comes closer to $ABCD$ than zero does. Two blocks put it out (shown for
+        $2\times2$ parts). $L$ blocks have degree $3^L$, so that $k$ factors need at least $\log_3 k$ of them.
     """,
     refuted_by={
         "one": "A block whose output has a part that changes sign with each of four parts of $H$.",

@@ -5,13 +5,13 @@ import math
 from .. import Baseline, Evidence, Lab, Table, at_most, claim, equal, mean_over
 from ._found import curves, finite, light_tailed, losses_table, trained
 from ._problems import gradient_step, product, regression
-from ._training import Kind, Settings, references
+from ._training import Kind, Settings, even_share
 
 SETTINGS = Settings(steps=600, batch=64, rate=0.03, seeds=16, every=25)
 FULL = Settings(steps=600, batch=64, rate=0.03, seeds=48, every=25)
 KINDS = {"ELSA": Kind(2, 2, True), "LSA": Kind(2, 4, False)}
-# The two are called alike if their losses differ by less than this, in units of predicting zero.
-ALIKE = 0.02
+# No worse: by less than this, in units of predicting zero.
+WORSE = 0.02
 
 
 @claim(
@@ -19,17 +19,17 @@ ALIKE = 0.02
     paper="elsa",
     whose="extension",
     where="Beyond the paper: what biases buy at an equal number of parameters",
-    title="With as many parameters, plain attention learns bounded ridge regression as well as ELSA in 600 steps",
+    title="With as many parameters, plain attention learns bounded ridge regression no worse than ELSA in 600 steps",
     statement=r"""
         Ridge regression in context is odd in $[X\;y\;0;\;x_q\;0\;0]$, so nothing forbids plain attention to learn it.
         Trained alike (600 steps of Adam on 64 inputs each; bounded inputs, 3 samples in 2 dimensions), two blocks of
-        plain LSA with a residual and four heads, and two of ELSA with two heads, which have as many parameters, end
-        with mean losses less than 0.02 of the cost of predicting zero apart, both below the constructed step. Of longer
-        trainings nothing is said. What biases buy is answers with a part that is even in $H$: of that plain attention
-        learns nothing, at any size.
+        plain LSA with a residual and four heads end with a mean loss that exceeds that of two blocks of ELSA with two
+        heads, which have as many parameters, by less than 0.02 of the cost of predicting zero, if at all, and below the
+        constructed step. Of longer trainings nothing is said. What biases buy is answers with a part that is even in
+        $H$: of that plain attention learns nothing, at any size.
     """,
     refuted_by={
-        "apart": "Mean losses of the two that differ by more than 0.02.",
+        "worse": "A mean loss of plain attention that exceeds that of ELSA by more than 0.02.",
         "hand": "A mean loss of plain attention above that of the constructed step.",
         "even": "A product $AB$ of which an odd function of $H$ could have a part.",
     },
@@ -46,17 +46,16 @@ def equal_size(lab: Lab) -> Evidence:
     problem, settings = regression(), lab.pick(SETTINGS, FULL)
     beside, runs = trained(lab, problem, KINDS, settings)
     extended, plain = (mean_over(finite(runs[name]["final"])) for name in KINDS)
-    even = {each.name: references(each, lab.key("inputs")).floor for each in (product(), gradient_step())}
+    even = {each.name: even_share(each, lab.key("inputs")) for each in (product(), gradient_step())}
     decisive = "mean loss of LSA less that of ELSA, as many parameters"
     checks = (
-        equal(
+        at_most(
             decisive,
             plain.value - extended.value,
-            0.0,
+            WORSE,
             error=math.hypot(plain.error, extended.error),
             freedom=min(plain.freedom, extended.freedom),
-            against="apart",
-            tolerance=ALIKE,
+            against="worse",
             reason="In units of what predicting zero costs.",
         ),
         at_most(

@@ -22,7 +22,7 @@ def count(block: ELSABlock) -> int:
     whose="derived",
     identity=True,
     where="The definition of ELSA; the summary says twice as many",
-    title="ELSA has $1 + m/n$ times the parameters of plain attention: twice as many only for $m = n$",
+    title="ELSA has $1 + m/n$ times the parameters of plain attention with as many heads: twice only for $m = n$",
     statement=r"""
         A head of plain linear attention on $H \in R^{m\times n}$ has $3n^2$ parameters, a head of ELSA
         $3n^2 + 3mn$: $1 + m/n$ times as many. On the natural input of ridge descent, $m$ is the number of samples plus

@@ -160,7 +160,7 @@ def ridge_lsa(lab: Lab) -> Evidence:
     seen="summary",
     identity=True,
     where="Section 3.5; the weights are derived",
-    title="ELSA performs ridge descent on the natural input",
+    title="Two blocks of ELSA per iteration perform ridge descent on the natural input",
     statement=r"""
         With the variables simply listed in the input, $H = [X\;y\;0\;0\;0;\;0\;0\;w\;x_q\;0]$, two multi-head ELSA
         blocks per iteration perform gradient descent on the ridge objective, with $\eta$ and $\lambda$ in the weights

@@ -23,13 +23,13 @@ SCALES = (0.5, 2.0, 4.0)
     paper="elsa",
     whose="extension",
     where="Beyond the paper: are the constructions found by training?",
-    title="Training finds a ridge gradient step from most starts, at the scale of its inputs; plain attention can't",
+    title="Training finds a ridge gradient step from most starts, but not for $X$ four times as large; plain LSA can't",
     statement=r"""
         Trained from random weights on $H = [X\;y\;0\;0\;0;\;0\;0\;w\;0\;0]$ (standard normal, 4 samples in 2
         dimensions), ELSA with two blocks of two heads and a residual learns from more than half of all starts to put
         out $w - \eta(X^\top(Xw-y) + \lambda w)$ in the place of $w$, but only for inputs as large as in training: where
-        $X$ is four times as large, the networks are off by more than a thousandth. No plain LSA of any depth can
-        learn it: of the part $\eta X^\top y$, which is even in $H$, it learns nothing.
+        $X$ is four times as large, most of the networks are off by more than a thousandth. No plain LSA of any depth
+        can learn it: of the part $\eta X^\top y$, which is even in $H$, it learns nothing.
     """,
     refuted_by={
         **REFUTED,
