@@ -88,9 +88,9 @@ def _near_optimum(problem: Problem, normal: np.ndarray) -> tuple[np.ndarray, np.
         One preconditioned gradient step from a learnt start, $\hat w = \beta - \Gamma X^\top (X\beta - y)/n$, has a
         risk that is known in closed form for every $\beta$ and $\Gamma$, inputs $N(0, \Lambda)$, tasks $N(\mu, \Psi)$
         and noise of a fixed level. It is least at $\beta = \mu$ and at a known $\Gamma^*$, and on the span of the
-        inputs nowhere else; the least value is $\sum_i \phi_i(\phi_i + s)/((n+1)\phi_i + s)$ with $\phi_i$ the eigenvalues
-        of $\Lambda^{1/2}\Psi\Lambda^{1/2}$ and $s = \sum_i \phi_i + \sigma^2$. It does not depend on $\mu$. If
-        $\Lambda$ and $\Psi$ are invertible, $\Gamma^* \to \Lambda^{-1}$ as $n \to \infty$.
+        inputs nowhere else; the least value is $\sum_i \phi_i(\phi_i + s)/((n+1)\phi_i + s)$ with $\phi_i$ the
+        eigenvalues of $\Lambda^{1/2}\Psi\Lambda^{1/2}$ and $s = \sum_i \phi_i + \sigma^2$. It does not depend on
+        $\mu$. If $\Lambda$ and $\Psi$ are invertible, $\Gamma^* \to \Lambda^{-1}$ as $n \to \infty$.
     """,
     refuted_by={
         "risk": "A beta and Gamma whose sampled risk differs from the formula.",

@@ -133,8 +133,8 @@ def adam_iterations(lab: Lab) -> list[list[float]]:
         $N = \kappa\, d^2 / (0.01\,|\mu|)^2$ tasks of unit covariance, $\kappa$ a kurtosis near 1 to 4: quadratic in
         $d$, inverse to $|\mu|^2$, nearly independent of $n$. (c) In iterations of Adam with a fixed step size, at
         $d = 4$, $n = 8$: more for larger means, from 1 to 100, by less than in proportion to $|\mu|$, and at the
-        largest not fewer than the largest entry of $\mu$ over the step size. This is no power law: its slope changes from one
-        pair of neighbouring means to the next. (Inputs $N(0, I)$, tasks $N(\mu, I)$, no noise, query masked.)
+        largest not fewer than the largest entry of $\mu$ over the step size. This is no power law: its slope changes
+        from one pair of neighbouring means to the next. (Inputs $N(0, I)$, tasks $N(\mu, I)$, no noise, query masked.)
     """,
     refuted_by={
         "rate": "A rate or a time off the formula.",

@@ -106,10 +106,10 @@ def expect(law: Any, function: Callable[[float], float]) -> float:
     },
     method=r"""
         Jensen's inequality gives Bayes $\ge \sum_i \phi_i\sigma^2/(\sigma^2 + n\phi_i)$, and with it the ratio is at
-        most $1 + (\mathrm{tr}(\Lambda\Psi) + \phi_1)/\sigma^2 \le 3$. Three laws of inputs with tasks $N(0, I)$: eigenvalues
-        that fall like a power, equal ones, and a single direction, where the ratio is a quadrature over $\chi^2_n$ and
-        tends to 3 as $n$ grows. The least risk of GD-$\beta$ is a closed form, the Bayes risk in more than one
-        direction a mean over contexts of the exact posterior variance.
+        most $1 + (\mathrm{tr}(\Lambda\Psi) + \phi_1)/\sigma^2 \le 3$. Three laws of inputs with tasks $N(0, I)$:
+        eigenvalues that fall like a power, equal ones, and a single direction, where the ratio is a quadrature over
+        $\chi^2_n$ and tends to 3 as $n$ grows. The least risk of GD-$\beta$ is a closed form, the Bayes risk in more
+        than one direction a mean over contexts of the exact posterior variance.
     """,
     quick="2 spectra, 3 context lengths, 4 noise levels, 4,096 contexts each; one direction, n up to 256",
     full="65,536 contexts each",

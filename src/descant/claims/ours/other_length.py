@@ -102,9 +102,9 @@ def _tasks(lab: Lab) -> dict[str, LinearRegression]:
 
         The risk is $a + b/n'$. For LTB and GD-$\beta$ it is $\sum_i \phi_i (1 - g_i)(1 - g_i + g_i\, n/n')$, with
         $g_i = n\phi_i/((n+1)\phi_i + s)$: longer contexts help, but never below $\sum_i \phi_i(1-g_i)^2$, where the
-        best block for each length tends to 0. Below $n^\circ = n \sum_i \phi_i g_i(1-g_i) / \sum_i \phi_i g_i(2-g_i)$ it is
-        worse than the prior mean alone, and $n^\circ < n/2$ always. Single-head LSA is likewise worse than answering 0
-        only below some length smaller than $n/2$.
+        best block for each length tends to 0. Below $n^\circ = n \sum_i \phi_i g_i(1-g_i) / \sum_i \phi_i g_i(2-g_i)$
+        it is worse than the prior mean alone, and $n^\circ < n/2$ always. Single-head LSA is likewise worse than
+        answering 0 only below some length smaller than $n/2$.
     """,
     refuted_by={
         "formula": "A length at which the risk is another.",
