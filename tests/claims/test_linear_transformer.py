@@ -101,9 +101,9 @@ PLANTED = [
     Planted("categorical-noise", f"{HOME}.categorical.OUTSIDE", lambda _: (1.0, 3.0)),
     Planted(
         "extrapolation-follows-fit",
-        f"{HOME}.categorical.networks",
+        f"{HOME}.categorical._outside",
         # Five layers of DIAG are no worse outside than four.
-        exchanged(lambda name: "diag 4" if name == "diag 5" else name),
+        lambda outside: lambda measured, name: outside(measured, "diag 4" if name == "diag 5" else name),
     ),
     Planted("weights-nearly-diagonal", f"{HOME}.heat_maps.networks", scrambled),
     # The deeper networks are not looked at.

@@ -96,7 +96,7 @@ def categorical_noise(lab: Lab) -> Evidence:
         whatever their kind. Compared with DIAG at equal loss in the place of equal depth, our FULL networks of four
         layers lose more than a third of their disadvantage outside.
     """,
-    refuted_by="A FULL network of four layers that keeps two thirds of its disadvantage outside, or more, at equal loss.",
+    refuted_by="A FULL network of four layers that keeps two thirds or more of its disadvantage at equal loss.",
     method=r"""
         The disadvantage is the mean loss at 0, 2 and 4 over that of DIAG, less one: of DIAG with four layers, and of
         the DIAG network of equal loss, between four and five layers by interpolation in the logarithms of both losses.
@@ -110,7 +110,7 @@ def extrapolation_follows_fit(lab: Lab) -> Evidence:
     """Losses outside against losses inside."""
     found = {kind: networks(lab, LAW, kind) for kind in ("diag", "full", "axial")}
     diag = found["diag"].measured
-    rows = [
+    rows: list[tuple[str, float, float, float, float]] = [
         (name, *each.measured.ordinary_mean(name), *_outside(each.measured, name))
         for each in found.values()
         for name in each.models
@@ -122,7 +122,7 @@ def extrapolation_follows_fit(lab: Lab) -> Evidence:
         "outside",
         "Loss on the trained levels, and outside of them",
         ("network", "loss on {1, 3}", "±", "mean loss at 0, 2 and 4", "±"),
-        tuple(sorted(rows, key=lambda row: -row[1])),
+        tuple(sorted(rows, key=lambda row: row[1], reverse=True)),
         "From top to bottom the fit becomes better.",
     )
     words = (
