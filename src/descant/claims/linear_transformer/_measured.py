@@ -19,6 +19,8 @@ from .._statistics import Mean, paired
 
 # A network explodes on a context if it errs there by more than this many times what predicting zero costs in the mean.
 EXPLODES = 10.0
+# Up to this share of contexts at a noise level, explosions are left out of a profile.
+RARE = 0.01
 ESTIMATORS = ("const", "ada", "tuned", "bayes")
 TUNING_POOL = 8_192
 # Contexts that are held at once; and into so many parts the contexts are split for errors of differences.
@@ -98,7 +100,7 @@ class Measured:
         return self.worst[row][column]
 
     def profile(self, name: str, layer: int | None = None) -> tuple[list[float], list[float]]:
-        """Means and standard errors at the noise levels `sigmas`."""
+        """Means and standard errors at the noise levels `sigmas`; rare explosions (1%) are left out."""
         row, column = self._index(name, layer)
         return [each[row][column] for each in self.profiles], [each[row][column] for each in self.profile_errors]
 
@@ -159,12 +161,12 @@ def measure(
     tuning = _tuned(law, d, n, np.random.default_rng([seed, 1])) if beside else None
     parts = [_errors(layers, tuning, law, d, each) for each in _chunks(law, d, n, samples, [seed, 2])]
     losses = np.concatenate(parts)
-    explodes = ~(losses <= EXPLODES * d / 2)  # N(0, I) tasks and inputs: predicting zero costs d
+    explodes = _explodes(losses, d)
     ordinary = np.where(explodes, 0.0, losses)
     profiles = []
     for index, sigma in enumerate(sigmas):
         chunks = _chunks(str(sigma), d, n, level_samples, [seed, 3, index])
-        profiles.append(_mean(np.concatenate([_errors(layers, tuning, law, d, each) for each in chunks])))
+        profiles.append(_mean(_without_rare(np.concatenate([_errors(layers, tuning, law, d, e) for e in chunks]), d)))
     lengths = [len(each) for each in layers.values()] + [1] * (len(ESTIMATORS) if beside else 0)
 
     def rows(values: np.ndarray) -> Numbers:
@@ -189,6 +191,16 @@ def measure(
     )
 
 
+def _explodes(losses: np.ndarray, d: int) -> np.ndarray:
+    return ~(losses <= EXPLODES * d / 2)  # N(0, I) tasks and inputs: predicting zero costs d
+
+
+def _without_rare(losses: np.ndarray, d: int) -> np.ndarray:
+    """Without explosions where they are rare: a profile from thousands of contexts would show them or not by chance."""
+    explodes = _explodes(losses, d)
+    return np.where(explodes & (explodes.mean(axis=0) <= RARE), 0.0, losses)
+
+
 def _mean(losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     with np.errstate(all="ignore"):  # what overflows has an infinite mean, and no error
         return losses.mean(axis=0), np.nan_to_num(losses.std(axis=0, ddof=1), nan=math.inf, posinf=math.inf) / len(
@@ -210,7 +222,8 @@ def draw(law: str, d: int, n: int, count: int, generator: np.random.Generator) -
     gram = np.swapaxes(tokens, 1, 2) @ tokens
     values, vectors = np.linalg.eigh(gram[:, :d, :d])
     labels = np.einsum("cij,ci->cj", vectors, gram[:, :d, d])
-    residual = np.maximum(gram[:, d, d] - np.sum(labels**2 / values, axis=1), 0.0)
+    # Without noise, what is left of the labels is rounding.
+    residual = np.maximum(gram[:, d, d] - np.sum(labels**2 / values, axis=1), 1e-15 * gram[:, d, d])
     return Contexts(gram, values, vectors, labels, residual, sigma, n - d)
 
 

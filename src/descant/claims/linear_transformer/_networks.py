@@ -29,6 +29,8 @@ OTHERS = {"diag": 7, "full": 4, "axial": 4, "near": 4}
 ABLATED_LAYERS = 3
 SAMPLES = (65_536, 262_144)
 LEVEL_SAMPLES = (4_096, 32_768)
+# Laws whose profiles are looked at at the quick budget.
+PROFILED = ("uniform:5", "1,3", "1,3,5")
 
 
 @dataclass(frozen=True)
@@ -118,13 +120,14 @@ def _train(lab: Lab, run: Run, law: str, kind: str, depth: int, known: dict[str,
 
 def _measure(lab: Lab, run: Run, law: str, kind: str, made: dict[str, Any]) -> None:
     lab.tell(f"measuring {kind} networks on {law}", None)
+    drawn = lab.budget == "full" or law in PROFILED
     measured = measure(
         made,
         law,
         d=D,
         n=N,
         # Profiles are drawn of the paper's own kinds; ridge regressions and Bayes stand beside the first of them.
-        sigmas=levels_of(law) if kind in ("diag", "full", "axial") else [],
+        sigmas=levels_of(law) if kind in ("diag", "full", "axial") and drawn else [],
         beside=kind == "diag",
         samples=lab.pick(*SAMPLES),
         level_samples=lab.pick(*LEVEL_SAMPLES),

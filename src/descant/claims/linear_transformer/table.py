@@ -54,8 +54,8 @@ CLEARLY = 0.9
 def table_1_claim(lab: Lab) -> Evidence:
     """Every entry that was trained beside the printed one."""
     checks: list[Check] = []
-    rows, panels, used, counts = [], [], [], dict.fromkeys(("lower", "reached", "above", "bound"), 0)
-    left_out = []
+    rows, panels, used, left_out = [], [], [], []
+    counts: dict[str, int] = dict.fromkeys(("lower", "reached", "above", "bound"), 0)
     for law in PRINTED_LAWS:
         diag, others = _of_law(lab, law)
         used += [diag, *others]
