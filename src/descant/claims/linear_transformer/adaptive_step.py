@@ -76,7 +76,7 @@ def adaptive_step(lab: Lab) -> Evidence:
                 "d = 10, n = 20",
                 Axis("noise level σ of the context"),
                 Axis("share of the residuals in |y|²"),
-                (Series("mean over contexts", *(tuple(column) for column in list(zip(*rows, strict=True))[:3])),),
+                (Series("mean over contexts", LEVELS, tuple(row[1] for row in rows), tuple(row[2] for row in rows)),),
                 (Baseline("limit, (n - d) / n", (N - D) / N),),
             ),
         ),
