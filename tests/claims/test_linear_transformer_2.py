@@ -8,17 +8,20 @@ import numpy as np
 import pytest
 
 from descant.attention import Diag, FreeDiag, Full, layer_states
+from descant.claims import Lab, find
 from descant.claims.linear_transformer import adaptive_step, bounded, log_log, mirrors, momentum
 from descant.claims.linear_transformer._contexts import Contexts, entry_errors
-from descant.claims.linear_transformer._networks import Networks, task_of
+from descant.claims.linear_transformer._networks import task_of
 from descant.claims.linear_transformer._omegas import as_free
 from descant.claims.linear_transformer._tokens import prompts, through_layers
 from descant.claims.ours.extrapolation import _correlation
 from descant.measure import best, exact_risk
 from descant.tasks import LinearRegression, Moments
-from tests.support.claims_lab import Planted, cases, see
+from tests.support.claims_lab import Planted, cases, plant, shrink
 
 HOME, OURS = "descant.claims.linear_transformer", "descant.claims.ours"
+# Shipped networks are measured again on so many contexts.
+FEWER_SAMPLES = {"SAMPLES": (16_384, 16_384), "LEVEL_SAMPLES": (1_024, 1_024)}
 
 
 def altered(change):
@@ -27,7 +30,7 @@ def altered(change):
     def broken(networks):
         def other(lab, law, kind="diag", **options):
             found = networks(lab, law, kind, **options)
-            return Networks({name: change(name, model) for name, model in found.models.items()}, found.measured)
+            return replace(found, models={name: change(name, model) for name, model in found.models.items()})
 
         return other
 
@@ -40,7 +43,7 @@ def measured_otherwise(change):
     def broken(networks):
         def other(lab, law, kind="diag", **options):
             found = networks(lab, law, kind, **options)
-            return Networks(found.models, change(found.measured))
+            return replace(found, measured=change(found.measured))
 
         return other
 
@@ -68,10 +71,13 @@ def flat_ridges(measured):
 
 
 def bayes_nearby(measured):
-    """A Bayes rule that loses three times as much."""
+    """A Bayes rule that loses twice as much."""
     place = measured.names.index("bayes")
-    value = [[3 * number for number in row] if index == place else row for index, row in enumerate(measured.value)]
-    return replace(measured, value=value)
+    blocks = [
+        [[2 * part for part in row] if index == place else row for index, row in enumerate(block)]
+        for block in measured.blocks
+    ]
+    return replace(measured, blocks=blocks)
 
 
 def same_as_all_four(name):
@@ -83,7 +89,7 @@ def same_as_all_four(name):
                 return networks(lab, law, kind, **options)
             found = networks(lab, law, "free", **options)
             renamed = [each.replace("free", kind) for each in found.measured.names]
-            return Networks(found.models, replace(found.measured, names=renamed))
+            return replace(found, measured=replace(found.measured, names=renamed))
 
         return other
 
@@ -186,7 +192,7 @@ PLANTED = [
         "gd-plus-plus-profile",
         f"{HOME}.mirrors.networks",
         altered(without_preconditioning),
-        smaller={f"{HOME}.mirrors.COUNT": (1_024, 1_024)},
+        smaller={f"{HOME}.mirrors.LAWS": ("1,3",), f"{HOME}.mirrors.COUNT": (1_024, 1_024)},
     ),
     Planted(
         "gd-plus-plus-bound",
@@ -206,22 +212,39 @@ PLANTED = [
         "rescaling-sign",
         f"{HOME}.rescaling.networks",
         altered(opposite_rescaling),
-        smaller={f"{HOME}.rescaling.LAWS": ("uniform:5",), f"{HOME}.rescaling.COUNT": (1_024, 1_024)},
+        smaller={f"{HOME}.rescaling.LAWS": ("1,3",)},
     ),
     Planted(
         "extrapolation-and-fit",
-        f"{OURS}.extrapolation.BETWEEN",
-        # A level that was trained, taken for one that was not.
-        lambda _: 1.0,
+        f"{OURS}.extrapolation._correlation",
+        # Ranks from the worst fit to the best.
+        lambda correlation: lambda inside, outside: correlation([-loss for loss in inside], outside),
         smaller={f"{OURS}.extrapolation.COUNT": (512, 512)},
     ),
-    Planted("depth-to-bayes", f"{OURS}.depth_to_bayes.networks", measured_otherwise(bayes_nearby)),
+    Planted(
+        "depth-to-bayes",
+        f"{OURS}.depth_to_bayes.networks",
+        measured_otherwise(bayes_nearby),
+        smaller={f"{OURS}.depth_to_bayes.LAWS": ("uniform:5", "1,3")},
+    ),
 ]
 
 
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """One store for all claims: shipped networks are measured once."""
+    return tmp_path_factory.mktemp("runs")
+
+
 @pytest.mark.parametrize("planted", cases(PLANTED, "linear-model-per-layer", "four-weights", "appendix-k"))
-def test_the_claim_is_judged_and_a_planted_error_is_seen(planted, monkeypatch, tmp_path):
-    see(monkeypatch, planted, tmp_path)
+def test_the_claim_is_judged_and_a_planted_error_is_seen(planted, monkeypatch, tmp_path, runs):
+    for name, samples in FEWER_SAMPLES.items():
+        monkeypatch.setattr(f"{HOME}._networks.{name}", samples)
+    shrink(monkeypatch, planted)
+    claim = find([planted.claim])[planted.claim]
+    assert claim.evidence(Lab(tmp_path / "untouched", runs)).verdict == planted.verdict
+    plant(monkeypatch, planted)
+    assert claim.evidence(Lab(tmp_path / "broken", runs)).verdict == planted.becomes
 
 
 def test_contexts_in_their_eigenbasis_give_what_the_network_answers():

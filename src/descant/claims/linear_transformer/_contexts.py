@@ -1,7 +1,8 @@
 """Contexts in the eigenbasis of their X^T X, by NumPy: losses context by context, cheap enough for the tails.
 
-Inputs and tasks with covariances that are multiples of I, Gaussian label noise: then the eigenvectors of X^T X are independent of all else, and
-whatever does not depend on the basis (GD++, DIAG, ridge regression; not FULL) may be run on diagonal ones.
+Inputs and tasks are Gaussian with covariances that are multiples of I, label noise is Gaussian: then the eigenvectors
+of X^T X are independent of all else, and whatever does not depend on the basis (GD++, DIAG, ridge regression; not FULL)
+may be run on diagonal ones.
 """
 
 from collections.abc import Iterator

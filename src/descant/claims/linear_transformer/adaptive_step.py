@@ -30,8 +30,8 @@ def _contexts(lab: Lab) -> dict[float, Contexts]:
     statement=r"""
         A layer with $\omega_{xy}$ alone, then one with $\omega_{yx}$ alone, are a step of gradient descent of size
         $-\omega_{yx} (1 + \omega_{xy} \sum_i r_i^2)$, $r$ the residuals of least squares, if the multiplicative effect
-        on the inputs is small. Read as a statement on the paper's setting ($d = 10$, $n = 20$, noise levels up to 7): of
-        the factor's distance from 1, the residuals make up more than half.
+        on the inputs is small. Read as a statement on the paper's setting ($d = 10$, $n = 20$, noise levels up to 7):
+        of the factor's distance from 1, the residuals make up more than half.
     """,
     refuted_by="Noise levels of the paper at which what is set aside is larger than what is kept.",
     method=r"""
@@ -62,19 +62,21 @@ def adaptive_step(lab: Lab) -> Evidence:
         "How much of the adaptation the approximation keeps",
         ("σ", "residuals / |y|²", "±", "ratio of the means"),
         tuple(rows),
-        f"The ratio of the means is (n - d) σ² / (n d + n σ²); it rises to (n - d) / n = {(N - D) / N:g} and no further.",
+        f"The ratio of the means is (n - d) σ² / (n d + n σ²); it rises to (n - d) / n = {(N - D) / N:g} and no "
+        "further.",
     )
     figure = Figure(
         "adaptive-step",
         "What the approximation keeps of the step's adaptation",
-        f"With n = {N} and d = {D} least squares fits half of the noise, so that residuals are less than half of |y|² at "
+        f"With n = {N} and d = {D} least squares fits half of the noise, so that residuals are less than half of "
+        "|y|² at "
         "any noise level.",
         (
             Panel(
                 "d = 10, n = 20",
                 Axis("noise level σ of the context"),
                 Axis("share of the residuals in |y|²"),
-                (Series("mean over contexts", *(tuple(column) for column in list(zip(*rows, strict=True))[:3])),),
+                (Series("mean over contexts", LEVELS, tuple(row[1] for row in rows), tuple(row[2] for row in rows)),),
                 (Baseline("limit, (n - d) / n", (N - D) / N),),
             ),
         ),

@@ -29,8 +29,8 @@ DRAWN = "uniform:5"
     where="Section 6, baseline estimates",
     title="With one step size for all contexts, AdaRR by gradient descent takes about 100 iterations",
     statement=r"""
-        AdaRR without matrix inversion, by gradient descent for the noise estimate and for the ridge solution, converges to
-        AdaRR only after about 100 iterations. Read as: with one step size for all contexts, it takes 50 to 200
+        AdaRR without matrix inversion, by gradient descent for the noise estimate and for the ridge solution, converges
+        to AdaRR only after about 100 iterations. Read as: with one step size for all contexts, it takes 50 to 200
         iterations of each until its weights are within a hundredth of AdaRR's, root mean square ($d = 10$, $n = 20$).
         Our own DIAG networks are compared with AdaRR elsewhere (`loss-against-depth`).
     """,
@@ -39,11 +39,11 @@ DRAWN = "uniform:5"
         "more": "A noise law on which 200 iterations are not.",
     },
     method=r"""
-        In the eigenbasis of $X^\top X$ an iterate has a closed form, so that nothing is iterated: after $T$ steps of size
-        $\eta$ least squares is $(1 - (1 - \eta\lambda)^T)\,\alpha/\lambda$, whose residuals give the noise, and the same
-        with $\lambda + \hat\sigma^2$ is the ridge solution. The one step size is 1 over the largest eigenvalue that one
-        context in a thousand exceeds; steps that know the context's eigenvalues stand beside it, and other readings of
-        "converges".
+        In the eigenbasis of $X^\top X$ an iterate has a closed form, so that nothing is iterated: after $T$ steps of
+        size $\eta$ least squares is $(1 - (1 - \eta\lambda)^T)\,\alpha/\lambda$, whose residuals give the noise, and
+        the same with $\lambda + \hat\sigma^2$ is the ridge solution. The one step size is 1 over the largest eigenvalue
+        that one context in a thousand exceeds; steps that know the context's eigenvalues stand beside it, and other
+        readings of "converges".
     """,
     quick="four noise laws, 20,000 contexts each",
     full="200,000 contexts each",
@@ -109,7 +109,8 @@ def ada_ridge_by_descent(lab: Lab) -> Evidence:
         "The loss is the mean adjusted loss, beside AdaRR's, from where on it stays so near.",
     )
     words = (
-        "The number hangs on what is read into it: by the loss alone, iterates are as good as AdaRR much earlier, and on "
+        "The number hangs on what is read into it: by the loss alone, iterates are as good as AdaRR much earlier, "
+        "and on "
         "some laws better on the way, because stopping early regularises.",
     )
     return Evidence(checks, (figure,), (table,), words, headline=checks[0].name)

@@ -89,7 +89,8 @@ def gd_plus_plus_log_log(lab: Lab) -> Evidence:
         tuple((kappa, *needed[kappa]) for kappa in CONDITIONS),
     )
     words = (
-        "The spread obeys $\\epsilon' = \\epsilon^2 (4\\kappa - 1)/(3\\kappa - 1)^2$ with $\\kappa = 1 + \\epsilon$: at "
+        "The spread obeys $\\epsilon' = \\epsilon^2 (4\\kappa - 1)/(3\\kappa - 1)^2$ with $\\kappa = 1 + \\epsilon$: "
+        "at "
         "most $\\tfrac34 \\epsilon^2$, so that the lemma's 2 is generous, and no condition on $\\epsilon$ is needed.",
     )
     checks = (*_counts(needed), _squares(), _as_transformer(errors, lab))

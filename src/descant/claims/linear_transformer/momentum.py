@@ -80,7 +80,8 @@ def diagonal_momentum(lab: Lab) -> Evidence:
         ),
     )
     words = (
-        "The reading as momentum, $u' = (1 - \\beta) u + \\nabla f(w)$ and $w' = w - \\eta u$, is an analogy, as the paper "
+        "The reading as momentum, $u' = (1 - \\beta) u + \\nabla f(w)$ and $w' = w - \\eta u$, is an analogy, as the "
+        "paper "
         "says: the coefficients are matrices that depend on the context, and $w'$ has a gradient term of its own.",
     )
     return Evidence(checks, (_figure(found, [DERIVED, AS_TRANSCRIBED]),), words=words)
@@ -95,8 +96,8 @@ def diagonal_momentum(lab: Lab) -> Evidence:
     where="Appendix A.2, the sentence after Lemma A.1",
     title="The momentum's matrices contain M + a u w*ᵀ",
     statement=r"""
-        In Lemma 4.4, $\Gamma = a\,\omega_{xy} (M + a\,u w^{*\top})$ and $\Pi = \omega_{yx} M^\top (M + a\,u w^{*\top})$.
-        So a text without displayed equations has it, in a sentence that is garbled elsewhere.
+        In Lemma 4.4, $\Gamma = a\,\omega_{xy} (M + a\,u w^{*\top})$ and $\Pi = \omega_{yx} M^\top (M + a\,u
+        w^{*\top})$. So a text without displayed equations has it, in a sentence that is garbled elsewhere.
     """,
     refuted_by="Contexts and diagonal networks in which the two sides of the lemma's equations then differ.",
     method=r"""
@@ -126,7 +127,8 @@ def appendix_k(lab: Lab) -> Evidence:
         "The first layer has u = 0, where all readings are one.",
     )
     words = (
-        "Only $K = M + u w^{*\\top}$ holds. It is also what the appendix's own proof gives: $\\alpha^l$, the sum of $(M "
+        "Only $K = M + u w^{*\\top}$ holds. It is also what the appendix's own proof gives: $\\alpha^l$, the sum of "
+        "$(M "
         "x_i + y_i u)(a y_i - \\langle w, x_i\\rangle)$ with $y_i = \\langle w^*, x_i\\rangle + r_i$, is $(M + u "
         "w^{*\\top})\\Sigma(a w^* - w) + a \\rho u$. A slip of one factor, in print or in the transcription.",
     )
@@ -142,7 +144,8 @@ def _figure(found: dict[str, np.ndarray], readings: list[str]) -> Figure:
     return Figure(
         "diagonal-momentum",
         "Lemma 4.4: left-hand sides against right-hand sides",
-        "With K = M + u w*ᵀ the equations hold to rounding at every layer; with a factor a they hold only while u = 0 or "
+        "With K = M + u w*ᵀ the equations hold to rounding at every layer; with a factor a they hold only while u = "
+        "0 or "
         "a = 1, at the first layer.",
         (
             Panel(

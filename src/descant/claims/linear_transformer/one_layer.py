@@ -29,10 +29,10 @@ SEQUENCES = 100_000
     where="Section 5.1 and the first rows of Table 1",
     title="One layer is one step of gradient descent, and Table 1's first row has a closed form",
     statement=r"""
-        For tasks and inputs $N(0, I)$ and a masked query: a diagonal layer by itself answers $\hat w = -\omega_{yx}\,\alpha$, $\alpha = \sum_i y_i x_i$, whatever its
-        other weights are: one step of gradient descent from zero. Its best step is $1/(n + d + 1 + E\sigma^2)$, with
-        mean squared error $d\,\bigl(1 - n/(n + d + 1 + E\sigma^2)\bigr)$, for GD++, DIAG and FULL alike; that is the
-        first row of Table 1.
+        For tasks and inputs $N(0, I)$ and a masked query: a diagonal layer by itself answers $\hat w =
+        -\omega_{yx}\,\alpha$, $\alpha = \sum_i y_i x_i$, whatever its other weights are: one step of gradient descent
+        from zero. Its best step is $1/(n + d + 1 + E\sigma^2)$, with mean squared error $d\,\bigl(1 - n/(n + d + 1 +
+        E\sigma^2)\bigr)$, for GD++, DIAG and FULL alike; that is the first row of Table 1.
     """,
     refuted_by={
         "step": "A diagonal layer whose answer is not a step of gradient descent.",

@@ -21,11 +21,13 @@ QUANTILE = 0.99
     title="Without noise, no layer's labels are a quadratic of Gaussian inputs",
     statement=r"""
         Without noise and with $n \gg d$ Gaussian inputs, the labels $(y_i^l)_i$ at any layer of any linear transformer
-        have cosine similarity at most $0.1$ with $(x_i(1)^2)_i$, with high probability. Looked at: $d = 10$, $n$ up to 10,000; the
-        largest cosine that any network could have is about $\sqrt{(d + 4)/n}$, so that $n \gg d$ means hundreds of $d$.
+        have cosine similarity at most $0.1$ with $(x_i(1)^2)_i$, with high probability. Looked at: $d = 10$, $n$ up to
+        10,000; the largest cosine that any network could have is about $\sqrt{(d + 4)/n}$, so that $n \gg d$ means
+        hundreds of $d$.
     """,
     refuted_by={
-        "bound": "Long contexts on which labels could have a cosine above 0.1 with the squares more than once in a hundred.",
+        "bound": "Long contexts on which labels could have a cosine above 0.1 with the squares more than once in a "
+        "hundred.",
         "power": "A largest cosine that does not fall as the root of n, so that long contexts don't help.",
         "span": "A network whose labels have a larger cosine than the span of the inputs allows.",
     },

@@ -26,12 +26,12 @@ ROUNDING = 1e-12
     where="Theorem 4.1, Lemma 4.3",
     title="Every layer keeps a linear regression model",
     statement=r"""
-        After layer $l$ of a linear transformer with any weights, whose query is not attended to, every token is a function of four numbers of the
-        context: $x_i^l = M^l x_i + y_i u^l$, $y_i^l = a^l y_i - \langle w^l, x_i\rangle$, and for the query $x_t^l =
-        M^l x_t$, $y_t^l = -\langle w^l, x_t\rangle$. So the network answers with a linear model $w^l$ at every depth.
-        With $\begin{pmatrix} A & b \\ c^\top & s \end{pmatrix} = \sum_k P_k G^l Q_k$ the four obey $M' = (I + A) M - b
-        w^\top$, $u' = (I + A) u + a b$, $a' = (1 + s) a + \langle c, u\rangle$, $w' = (1 + s) w - M^\top c$, from $M =
-        I$, $u = 0$, $a = 1$, $w = 0$.
+        After layer $l$ of a linear transformer with any weights, whose query is not attended to, every token is a
+        function of four numbers of the context: $x_i^l = M^l x_i + y_i u^l$, $y_i^l = a^l y_i - \langle w^l,
+        x_i\rangle$, and for the query $x_t^l = M^l x_t$, $y_t^l = -\langle w^l, x_t\rangle$. So the network answers
+        with a linear model $w^l$ at every depth. With $\begin{pmatrix} A & b \\ c^\top & s \end{pmatrix} = \sum_k P_k
+        G^l Q_k$ the four obey $M' = (I + A) M - b w^\top$, $u' = (I + A) u + a b$, $a' = (1 + s) a + \langle c,
+        u\rangle$, $w' = (1 + s) w - M^\top c$, from $M = I$, $u = 0$, $a = 1$, $w = 0$.
     """,
     refuted_by="A context, a network and a layer after which some token is not what the four say, beyond rounding.",
     method=r"""
@@ -73,7 +73,8 @@ def linear_model_per_layer(lab: Lab) -> Evidence:
             median_plus[1],
             0.01,
             against=CONTROL,
-            reason="The experiment can tell: a wrong sign is an error of the size of the update, not of rounding; 1% is far above any rounding.",
+            reason="The experiment can tell: a wrong sign is an error of the size of the update, not of rounding; 1% "
+            "is far above any rounding.",
         ),
     )
     figure = Figure(

@@ -5,10 +5,9 @@ import numpy as np
 
 from ..._sampling import standard_error
 from ...attention import FreeDiag
-from .. import Axis, Evidence, Figure, Lab, Panel, Series, Table, at_least, at_most, claim
+from .. import Axis, Evidence, Figure, Lab, Mean, Panel, Series, Table, at_least, at_most, claim
 from ._contexts import Contexts
-from ._measured import ratio
-from ._networks import ABLATED_LAYERS, D, N, networks, task_of
+from ._networks import ABLATED_LAYERS, D, N, networks, notes, task_of
 from ._omegas import OMEGAS, ROLES
 
 LAW, NOISELESS = "1,3", "0"
@@ -36,8 +35,9 @@ COUNT = (16_384, 131_072)
     },
     method=r"""
         Three-layer networks with all four weights free, and with one of them held at zero in every layer, each trained
-        from the trained DIAG and GD++ without that weight, from shallower ones, and from random weights: what was found,
-        not what is possible. Losses are over ordinary contexts. Without noise, both networks on the same contexts.
+        from the trained DIAG and GD++ without that weight, from shallower ones, and from random weights: what was
+        found, not what is possible. Losses are over ordinary contexts. Without noise, both networks on the same
+        contexts.
     """,
     quick="{1, 3} and no noise, 3 layers",
     full="the same with larger pools and more starts",
@@ -67,13 +67,14 @@ def roles_of_weights(lab: Lab) -> Evidence:
         ),
     ]
     for name in TRAINED:
-        value, error = ratio(found[name], found["none"])
+        value, error, freedom = _ratio(lab, name)
         checks.append(
             at_least(
                 f"loss without {name} ({ROLES[name]}) over the loss with all four",
                 value,
                 1.1,
                 error=error,
+                freedom=freedom,
                 against="idle",
                 reason="A tenth, five times the spread of trained losses between starts and pools.",
             )
@@ -84,7 +85,9 @@ def roles_of_weights(lab: Lab) -> Evidence:
         + ".",
     )
     tables = tuple(_table(layers, each) for layers, each in losses.items())
-    return Evidence(tuple(checks), (_figure(found),), tables, words, headline=checks[-1].name)
+    return Evidence(
+        tuple(checks), (_figure(found),), tables, words, headline=checks[-1].name, long_runs=notes(networks(lab, LAW))
+    )
 
 
 def _losses(lab: Lab, layers: int) -> dict[str, tuple[float, float]]:
@@ -92,6 +95,13 @@ def _losses(lab: Lab, layers: int) -> dict[str, tuple[float, float]]:
     for name in TRAINED:
         found[name] = networks(lab, LAW, f"without-{name}").measured.ordinary_mean(f"without-{name} {layers}")
     return {**found, "w_xy and w_yy": networks(lab, LAW).measured.ordinary_mean(f"gd++ {layers}")}
+
+
+def _ratio(lab: Lab, name: str) -> Mean:
+    """The loss without a weight over that with all four, on the same contexts."""
+    without, free = (networks(lab, LAW, kind) for kind in (f"without-{name}", "free"))
+    names = f"without-{name} {ABLATED_LAYERS}", f"free {ABLATED_LAYERS}"
+    return without.measured.ratio(*names, other=free.measured)
 
 
 def _noiseless(lab: Lab) -> tuple[float, float]:
@@ -107,7 +117,10 @@ def _silent(lab: Lab) -> float:
     """The largest answer of random networks without w_yx."""
     contexts = Contexts.draw(task_of("uniform:5"), 20, lab.seed)
     w_xx, w_xy, w_yy = np.random.default_rng(lab.seed).standard_normal((3, 20, ABLATED_LAYERS)) / (N * D)
-    silent = [FreeDiag(*map(jnp.asarray, (xx, xy, np.zeros_like(xx), yy))) for xx, xy, yy in zip(w_xx, w_xy, w_yy, strict=True)]
+    silent = [
+        FreeDiag(*map(jnp.asarray, (xx, xy, np.zeros_like(xx), yy)))
+        for xx, xy, yy in zip(w_xx, w_xy, w_yy, strict=True)
+    ]
     return max(float(np.abs(contexts.answers(each)).max()) for each in silent)
 
 

@@ -30,7 +30,8 @@ SAMPLES = 4_096
     """,
     refuted_by={
         "limit": "A distance from ridge regression, relative to it, that does not tend to zero at either level.",
-        "elsewhere": "A level for which the network was not made, and at which it is within a quarter of ridge regression.",
+        "elsewhere": "A level for which the network was not made, and at which it is within a quarter of ridge "
+        "regression.",
     },
     method=r"""
         The two linear equations give the network. It runs on sampled Gram matrices, which cost the same at any context
