@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from ...tasks import FixedNoise, GaussianInputs, GaussianPrior, LinearRegression
 from ...theory import Problem
@@ -24,17 +25,17 @@ def task(c: float, *, d: int = D, n: int = N, sigma: float = 0.0) -> LinearRegre
     return LinearRegression(d, n, GaussianPrior(c * jnp.ones(d), jnp.eye(d)), noise=FixedNoise(sigma))
 
 
-def stretched(mean=0.0) -> Problem:
+def stretched(mean: float | Array = 0.0) -> Problem:
     """Tasks N(mean, diag(4, 1, 1/4, 1/4)), inputs N(0, I), d = n = 4, no noise."""
     return Problem(mean + jnp.zeros(4), jnp.diag(jnp.array(STRETCHED)), jnp.eye(4), 4, sigma=0.0)
 
 
-def crooked(mean=0.0) -> Problem:
+def crooked(mean: float | Array = 0.0) -> Problem:
     """Tasks and inputs of other covariances, d = 3, n = 5, with noise of the variance 1/2."""
     return Problem.of(crooked_task(mean))
 
 
-def crooked_task(mean=0.0) -> LinearRegression:
+def crooked_task(mean: float | Array = 0.0) -> LinearRegression:
     """The same as a law of prompts."""
     prior = GaussianPrior(mean + jnp.zeros(3), jnp.asarray(CROOKED_TASKS))
     return LinearRegression(3, 5, prior, inputs=GaussianInputs(jnp.asarray(CROOKED_INPUTS)), noise=FixedNoise(0.5**0.5))

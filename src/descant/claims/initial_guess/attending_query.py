@@ -67,7 +67,7 @@ def _risk(c: float, masked: bool, d: int, n: int, sigma: float = 0.0, heads: int
     """,
     quick="prior means c (1, ..., 1), c = 0, 0.5, 1, 2, 4, 10; 65,536 prompts",
     full="1,048,576 prompts",
-    seconds=20,
+    seconds=22,
 )
 def attending_query(lab: Lab) -> Evidence:
     """Gaps with both conventions, Monte Carlo, and y_q-LSA."""

@@ -90,7 +90,7 @@ def sampled_distance(d: int, n: int, noise: float, *, seed: int) -> list[float]:
     """,
     quick="means c (1, ..., 1) with c = 0.5, 1, 2; 1 to 12 heads; 65,536 prompts",
     full="1,048,576 prompts",
-    seconds=25,
+    seconds=24,
 )
 def head_gap(lab: Lab) -> Evidence:
     """Curves over heads, their two ends in closed form, and Monte Carlo."""

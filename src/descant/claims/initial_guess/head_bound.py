@@ -29,13 +29,15 @@ def folded(layer: LSA) -> LSA:
     paper="initial-guess",
     whose="paper",
     seen="summary",
+    identity=True,
     where="Section on multi-head LSA: the bound of d + 1 heads, which the paper proves",
     title="More heads than $d+1$ don't help",
     statement=r"""
         A prediction $y_q + \sum_h v_h^\top G U_h e_q$ depends on the heads only through the tensor
-        $\sum_h v_h \otimes U_h$, and $d+1$ heads realise every such tensor. So for every law of the data, every guess,
-        and a query that is masked or not, what more than $d+1$ heads compute, $d+1$ heads compute too,
-        and the least risk no longer falls. There are cases in which the $(d+1)$-th head is needed (`head-saturation`).
+        $\sum_h v_h \otimes U_h$, and $d+1$ heads with keys of size $d+1$ realise every such tensor. So for every law of
+        the data, every guess, and a query that is masked or not, what more than $d+1$ heads compute, $d+1$ heads
+        compute too, and the least risk no longer falls. There are cases in which the $(d+1)$-th head is needed
+        (`head-saturation`).
     """,
     refuted_by={
         "folding": "A layer with more heads that the $d+1$ heads built from it don't equal.",
@@ -50,7 +52,7 @@ def folded(layer: LSA) -> LSA:
     """,
     quick="six layers on 200 prompts; 1 to 8 heads trained from six starts",
     full="the same",
-    seconds=12,
+    seconds=11,
 )
 def head_bound(lab: Lab) -> Evidence:
     """Fold many heads into d + 1, and train with more than d + 1."""

@@ -66,7 +66,7 @@ def threshold(d: int, n: int, noise: float) -> float:
     """,
     quick="ten means at d = n = 3, all heads at d = n = 10",
     full="the same",
-    seconds=20,
+    seconds=15,
 )
 def head_saturation(lab: Lab) -> Evidence:
     """Risks with d and d + 1 heads around the criterion's threshold, and two whole curves."""

@@ -61,7 +61,7 @@ def shifted(layer: LSA, start: jnp.ndarray) -> LSA:
     """,
     quick="d = n = 3, prior mean (1, 1, 1), guesses from -0.5 to 1.5 times it, 1, 2 and 4 heads; four directions",
     full="the same",
-    seconds=20,
+    seconds=10,
 )
 def shift_lemma(lab: Lab) -> Evidence:
     """The identity on prompts, and the least risks by two routes."""

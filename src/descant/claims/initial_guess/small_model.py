@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from ..._checks import Z
 from ...figures import Figure
 from ...llm import Asked, Results, figure, verdicts
-from .. import Evidence, Lab, LongRun, claim, long_run
+from .. import Check, Evidence, Lab, LongRun, claim, long_run
 from .language_models import answer_table
 
 NAME = "SmolLM2-135M"
@@ -118,11 +119,18 @@ def _judged(lab: Lab, letter: str) -> Evidence:
         raise ValueError(f"the long run {RUN} is missing; install Descant again: it came with the package.")
     results = results_of(run)
     verdict = next(each for each in verdicts(results) if each.claim == letter)
-    words = f"{len(results.asked.queries)} queries, each with {len(results.guesses)} guesses. {verdict.reason}"
+    words = [f"{len(results.asked.queries)} queries, each with {len(results.guesses)} guesses. {verdict.reason}"]
+    words += [_open(check, len(results.asked.queries)) for check in verdict.checks if check.outcome == "undecided"]
     figures = (_figure(results),) if letter == "c" else ()
     return Evidence(
-        verdict.checks, figures, (answer_table(results, NAME),), (words,), verdict.checks[0].name, (run.note,)
+        verdict.checks, figures, (answer_table(results, NAME),), tuple(words), verdict.checks[0].name, (run.note,)
     )
+
+
+def _open(check: Check, queries: int) -> str:
+    """How many queries would decide, should the effect be as large as it seems."""
+    needed = queries * (Z * check.error / (check.value - check.bound)) ** 2
+    return f"Open: {check.name}. An effect of {check.value:.2f} would be beyond doubt with about {needed:.0f} queries."
 
 
 def _figure(results: Results) -> Figure:

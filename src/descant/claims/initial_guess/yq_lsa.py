@@ -24,11 +24,12 @@ CROOKED_MEAN, STRETCHED_MEAN = (1.0, -2.0, 0.5), 1.0
     where="Section on y_q-LSA",
     title="One head with a trained initial guess does what one preconditioned gradient step can",
     statement=r"""
-        Let tasks be $N(\mu, \Psi)$, inputs $N(0, \Lambda)$, label noise Gaussian or none. LSA with one head and a
-        trainable guess $y_q = \langle g, x_q\rangle$ in the query's label slot (y_q-LSA) computes one step of gradient
-        descent from every start with every matrix for a step, and its least risk is that of the best such step from
-        $\mu$, for every $\mu$. At the minimum $g = \mu$, and further heads add nothing. The step is *preconditioned*: a
-        scalar step does as well if $\Psi$ and $\Lambda$ are multiples of $I$, and not in general.
+        Let tasks be $N(\mu, \Psi)$, inputs $N(0, \Lambda)$ of full rank, label noise Gaussian or none. LSA with one
+        head and a trainable guess $y_q = \langle g, x_q\rangle$ in the query's label slot (y_q-LSA) computes one step
+        of gradient descent from every start with every matrix for a step, and its least risk is that of the
+        best such step from $\mu$, for every $\mu$. At the minimum $g = \mu$, and further heads add nothing. The
+        step is *preconditioned*: a scalar step does as well if $\Psi$ and $\Lambda$ are multiples of $I$, and
+        not in general.
     """,
     refuted_by={
         "step": "A prompt on which the head built for a step does not compute it.",
@@ -46,7 +47,7 @@ CROOKED_MEAN, STRETCHED_MEAN = (1.0, -2.0, 0.5), 1.0
     """,
     quick="prior means c (1, ..., 1), c = 0, 0.5, 1, 2, at d = n = 10; two settings with other covariances",
     full="the same",
-    seconds=10,
+    seconds=13,
 )
 def yq_lsa(lab: Lab) -> Evidence:
     """Construction and least risks."""

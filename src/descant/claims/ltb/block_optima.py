@@ -124,7 +124,7 @@ def ltb_conditions(lab: Lab) -> Evidence:
         apart = violations(problem, best)
         worst = max(apart, key=lambda key: apart[key])
         flat = int(np.sum(np.abs(curvatures(problem, built[0])) < FLAT))
-        missing = problem.d - int(round(np.trace(span(problem))))
+        missing = problem.d - round(float(np.trace(span(problem))))
         left = 1 + 3 * missing + problem.d**2 - (problem.d - missing) ** 2
         checks += [
             equal(
@@ -206,7 +206,7 @@ def exchanged(problem: Problem) -> Block:
     refuted_by={
         "below": "A block at rank one whose risk differs from GD-beta's, or another function with that risk.",
         "exchange": "At rank one, exchanged roles of values and keys that cost something; at larger rank, that don't.",
-        "stuck": "No descent that ends at the least risk with $v = 0$, or one that ends there in a saddle or reads labels.",
+        "stuck": "No descent that ends at the least risk with $v = 0$, or one that ends there in a saddle.",
     },
     method=r"""
         Rank one: the exact risk of the exchanged block, its answers beside GD-$\beta$'s on sampled contexts, and the

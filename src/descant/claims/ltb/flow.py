@@ -76,8 +76,8 @@ def _panel(name: str, times: np.ndarray, label: str, curves: dict[str, np.ndarra
     where="Theorem 6.3, the start",
     title="Gradient flow takes the start to the prior mean at the stated rate",
     statement=r"""
-        Gradient flow on half the population risk of GD-$\beta$, from any initial $(\beta, \Gamma)$, takes $\beta$ to $\mu$
-        on the span of the inputs: $|P(\beta(t) - \mu)| \le e^{-\lambda t/(n+1)}\,|P(\beta(0) -
+        Gradient flow on half the population risk of GD-$\beta$, from any initial $(\beta, \Gamma)$, takes $\beta$ to
+        $\mu$ on the span of the inputs: $|P(\beta(t) - \mu)| \le e^{-\lambda t/(n+1)}\,|P(\beta(0) -
         \mu)|$ with $\lambda$ the least positive eigenvalue of $\Lambda$. What lies outside the span does not move.
     """,
     refuted_by={
@@ -142,8 +142,8 @@ def flow_start(lab: Lab) -> Evidence:
     statement=r"""
         On the span of the inputs $|\Gamma(t) - \Gamma^*|_F \le e^{-A_1 t}|\Gamma(0) - \Gamma^*|_F + \tfrac{A_2}{A_1 -
         \nu}(e^{-\nu t} - e^{-A_1 t})$, $\nu = 2\lambda/(n+1)$, $A_1 = \lambda^2\lambda_{\min}(\Omega)$ and $A_2 = (2 +
-        2/n)\lambda_1^2|P(\beta(0) - \mu)|^2$; $\lambda_1$ and $\lambda$ are the largest and the least positive eigenvalue
-        of $\Lambda$.
+        2/n)\lambda_1^2|P(\beta(0) - \mu)|^2$; $\lambda_1$ and $\lambda$ are the largest and the least positive
+        eigenvalue of $\Lambda$.
     """,
     refuted_by={
         "stated": "A time at which the distance is above the stated bound.",

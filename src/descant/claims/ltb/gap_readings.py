@@ -96,7 +96,7 @@ def printed_gap(lab: Lab) -> Evidence:
         gaps[name] = lab.keep(name, lambda problem=problem: lsa_gap(problem)) / size
         above[name] = float(zero_risk(problem) - gd_beta_minimum(problem)) / size
         numbers[name] = Numbers.of(problem)
-    read, bound = next(iter(READINGS.items()))
+    bound = next(iter(READINGS.values()))
     largest = f"d = {DIMENSIONS[-1]}, n = {LENGTH}, mean 1"
     checks = [
         at_least(
@@ -145,8 +145,8 @@ def _figure(gaps: dict[str, float], above: dict[str, float], numbers: dict[str, 
     return Figure(
         "lsa-gap-readings",
         f"Readings of the bound against the gap, n = {LENGTH}",
-        "A lower bound must lie below the gap. As transcribed, the second branch crosses it as the dimension grows past "
-        "the context length; the first branch and the difference stay below.",
+        "A lower bound must lie below the gap. As transcribed, the second branch crosses it as the dimension grows "
+        "past the context length; the first branch and the difference stay below.",
         (
             Panel(
                 "inputs N(0, I), tasks N(1, I), no noise",

@@ -87,10 +87,10 @@ def _near_optimum(problem: Problem, normal: np.ndarray) -> tuple[np.ndarray, np.
     statement=r"""
         One preconditioned gradient step from a learnt start, $\hat w = \beta - \Gamma X^\top (X\beta - y)/n$, has a
         risk that is known in closed form for every $\beta$ and $\Gamma$, inputs $N(0, \Lambda)$, tasks $N(\mu, \Psi)$
-        and noise of a fixed level. It is least at $\beta = \mu$ and at a known $\Gamma^*$, and on the span of the inputs
-        nowhere else; the least value is $\sum_i \phi_i(\phi_i + s)/((n+1)\phi_i + s)$ with $\phi_i$ the eigenvalues of
-        $\Lambda^{1/2}\Psi\Lambda^{1/2}$ and $s = \sum_i \phi_i + \sigma^2$. It does not depend on $\mu$. If $\Lambda$ and
-        $\Psi$ are invertible, $\Gamma^* \to \Lambda^{-1}$ as $n \to \infty$.
+        and noise of a fixed level. It is least at $\beta = \mu$ and at a known $\Gamma^*$, and on the span of the
+        inputs nowhere else; the least value is $\sum_i \phi_i(\phi_i + s)/((n+1)\phi_i + s)$ with $\phi_i$ the
+        eigenvalues of $\Lambda^{1/2}\Psi\Lambda^{1/2}$ and $s = \sum_i \phi_i + \sigma^2$. It does not depend on
+        $\mu$. If $\Lambda$ and $\Psi$ are invertible, $\Gamma^* \to \Lambda^{-1}$ as $n \to \infty$.
     """,
     refuted_by={
         "risk": "A beta and Gamma whose sampled risk differs from the formula.",
@@ -101,9 +101,9 @@ def _near_optimum(problem: Problem, normal: np.ndarray) -> tuple[np.ndarray, np.
     },
     method=r"""
         The theorem's formula is written out again in plain NumPy, and compared with an independent polynomial form and
-        with a simulation on prompts, at random $\beta$ and $\Gamma$. The minimum, and where it is, is compared with what
-        quasi-Newton descent over all of $(\beta, \Gamma)$ finds from a random start, for the prior mean and for one that
-        is ten times as large. Three problems: isotropic, without symmetry, and with inputs of deficient rank.
+        with a simulation on prompts, at random $\beta$ and $\Gamma$. The minimum, and where it is, is compared with
+        what quasi-Newton descent over all of $(\beta, \Gamma)$ finds from a random start, for the prior mean and for
+        one that is ten times as large. Three problems: isotropic, without symmetry, and with inputs of deficient rank.
     """,
     quick="65,536 prompts per problem",
     full="1,048,576 prompts per problem",

@@ -71,7 +71,9 @@ def proved_gap(lab: Lab) -> Evidence:
         gap, bound = lab.keep(name, lambda problem=problem: lsa_gap(problem)), float(lsa_gap_bounds(problem).simple)
         rows.append((name, gap, bound, gap / bound))
         checks.append(
-            at_least(f"gap over 2|μ|²/(3(n+1)), {name}", gap / bound, 1.0, against="bound", tolerance=1e-7, reason=FOUND)
+            at_least(
+                f"gap over 2|μ|²/(3(n+1)), {name}", gap / bound, 1.0, against="bound", tolerance=1e-7, reason=FOUND
+            )
         )
     squares, gaps = by_mean(lab)
     slopes = 2 * np.diff(np.log(gaps)) / np.diff(np.log(squares))

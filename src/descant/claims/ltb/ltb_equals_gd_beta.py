@@ -97,7 +97,9 @@ def ltb_equals_gd_beta(lab: Lab) -> Evidence:
             "Both are exact; the Newton steps stop at gradients of 1e-9 of the label's size, so the value is closer."
         )
         checks += [
-            equal(f"least risk of a block, {name}", least, closed, against="risk", tolerance=CLOSE * closed, reason=reason),
+            equal(
+                f"least risk of a block, {name}", least, closed, against="risk", tolerance=CLOSE * closed, reason=reason
+            ),
             equal(
                 f"risk of the paper's construction, {name}",
                 built,
@@ -122,8 +124,8 @@ def ltb_equals_gd_beta(lab: Lab) -> Evidence:
     figure = Figure(
         "ltb-equals-gd-beta",
         "Where Newton's method ends when it minimises over blocks",
-        "Every random start is a point; its risk over the closed form. The best start of each problem ends on it; others "
-        "may end in a poorer local minimum (see `ltb-rank-one`), none below.",
+        "Every random start is a point; its risk over the closed form. The best start of each problem ends on it; "
+        "others may end in a poorer local minimum (see `ltb-rank-one`), none below.",
         (
             Panel(
                 "least risks found",

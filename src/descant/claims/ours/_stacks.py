@@ -6,9 +6,11 @@ Derived in docs/theory/gram.md, "More layers".
 import math
 from collections.abc import Iterator
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 from scipy.special import binom, roots_genlaguerre, roots_hermitenorm
 
 from ...attention import Full
@@ -61,9 +63,14 @@ def stack_risk(network: Full, n: int, mean: float, variance: float = 1.0) -> flo
     w = mean + variance**0.5 * z
     tokens = jnp.stack([jnp.ones_like(w), w], axis=1)
     grams = (2 * half)[:, None, None, None] * (tokens[:, :, None] * tokens[:, None, :])[None]
-    weights = jax.vmap(jax.vmap(lambda gram: network.weights(Moments(gram, n))[0]))(jnp.asarray(grams))
+    weights = _weights(network, jnp.asarray(grams), n)
     shares = np.outer(s_shares / s_shares.sum(), w_shares / w_shares.sum())
     return float(np.sum(shares * (np.asarray(weights) - w[None]) ** 2))
+
+
+@eqx.filter_jit
+def _weights(network: Full, grams: Float[Array, "s w 2 2"], n: int) -> Float[Array, "s w"]:
+    return jax.vmap(jax.vmap(lambda gram: network.weights(Moments(gram, n))[0]))(grams)
 
 
 def distance(d: int, n: int, most: int) -> float:

@@ -105,7 +105,7 @@ def sampled_distance(
     """,
     quick="radial and independent inputs from constant to heavy-tailed, 3 context lengths, 3 noise levels",
     full="the same, with 16 times as many prompts",
-    seconds=15,
+    seconds=10,
 )
 def gap_by_norm(lab: Lab) -> Evidence:
     """Curves and settings against the formula, then sampling."""

@@ -90,7 +90,7 @@ def priors(task: LinearRegression) -> dict[str, tuple[np.ndarray, AbstractPrior]
     """,
     quick="four settings, eleven other laws of tasks each; 65,536 prompts",
     full="1,048,576 prompts",
-    seconds=8,
+    seconds=6,
 )
 def guess_under_shift(lab: Lab) -> Evidence:
     """Exact risks of frozen weights on other tasks."""
