@@ -39,7 +39,7 @@ WORSE = 0.02
     """,
     quick="600 steps, batches of 64, step size 0.03, sixteen seeds of each kind",
     full="the same with 48 seeds",
-    seconds=20,
+    seconds=25,
 )
 def equal_size(lab: Lab) -> Evidence:
     """ELSA with two heads beside LSA with four."""

@@ -44,7 +44,7 @@ SCALES = (0.5, 2.0, 4.0)
     """,
     quick="1,000 steps, batches of 128, step size 0.01, sixteen seeds; three of plain LSA",
     full="10,000 steps, batches of 512, step size 0.01, 24 seeds; three of plain LSA",
-    seconds=30,
+    seconds=35,
 )
 def trained_step(lab: Lab) -> Evidence:
     """Two blocks: 2 heads with biases, 4 without; and ELSA at other scales of X."""
