@@ -20,7 +20,8 @@ def found(kind: str, layers: int) -> Networks:
     part = [[0.05 * depth] * depth for depth in depths]
     small = [[0.001] * depth for depth in depths]
     share = [[0.25] * depth for depth in depths]
-    return Networks(dict.fromkeys(names), Measured(all_names, value, small, part, small, share, [], [], []))
+    measured = Measured(all_names, value, small, part, small, share, share, [], [], [], [part])
+    return Networks(dict.fromkeys(names), measured)
 
 
 @pytest.fixture

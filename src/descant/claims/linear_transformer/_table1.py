@@ -50,12 +50,17 @@ class Cell:
         return "bound" if bounded and value <= RATIO * self.const_ridge else "worse"
 
 
-def cells(found: Networks, law: str, diag: Networks) -> list[Cell]:
-    """The cells of trained networks; beside the law's DIAG networks the constant ridge was measured."""
+def cells(found: Networks, law: str, diag: Networks, *, printed_as: str = "") -> list[Cell]:
+    """The cells of trained networks; beside the law's DIAG networks the constant ridge was measured.
+
+    `printed_as` names a larger class, among whose entries those of the networks are looked up.
+    """
     made = []
     for name in found.models:
         kind, layers = name.split()
-        printed = printed_networks(kind, law)
+        if printed_as and kind == "gd++":
+            continue  # DIAG is better
+        printed = printed_networks(printed_as or kind, law)
         if int(layers) <= len(printed):
             measured = found.measured
             made.append(

@@ -1,119 +1,240 @@
 """Table 1, trained again."""
 
-from .. import Check, Evidence, Figure, Lab, Table, at_most, claim
-from ._networks import Networks, networks, task_of
-from ._pictures import depth_panel
-from ._printed import LAW_NAMES, PRINTED_LAWS
+import itertools
+
+from .. import CONTROL, Check, Evidence, Figure, Lab, Table, at_least, at_most, claim, equal
+from ._networks import Networks, is_shipped, networks, notes, task_of
+from ._pictures import KINDS, depth_panel
+from ._printed import LAW_NAMES, PRINTED_LAWS, printed_networks
 from ._spectra import oracle_risk
 from ._table1 import Cell, cells
 
-# In an order in which another process, that begins with {1, 3}, has finished when this one needs it.
-QUICK_RUNS = (("uniform:5", "diag"), ("0", "diag"), ("1,3", "diag"), ("1,3", "full"))
-FULL_RUNS = (*((law, "diag") for law in PRINTED_LAWS), *((law, "full") for law in PRINTED_LAWS))
 # Training is not where two papers agree better than this.
 RATIO = 0.03
 SEQUENCES = 100_000
+# The table has three decimals where numbers are not tiny.
+ROUNDING = 0.0005
+ENTRIES = sum(len(printed_networks(kind, law)) for kind in KINDS for law in PRINTED_LAWS)
+# What is trained again at the quick budget too, to show that the shipped networks come from nothing else.
+AFRESH, AFRESH_LAYERS = "uniform:5", 3
+# How much lower is clearly lower.
+CLEARLY = 0.9
 
 
 @claim(
     "table-1",
     paper="linear-transformer",
+    whose="paper",
+    seen="no equations",
     where="Table 1",
-    title="Table 1: what GD++, DIAG and FULL networks reach",
+    title="Table 1: networks of each kind reach the printed losses, and none is below what is possible",
     statement=r"""
-        Trained on in-context regression with unknown noise ($d = 10$, $n = 20$), GD++, DIAG and FULL networks reach the
-        adjusted losses of Table 1, by noise law and number of layers.
+        Trained on in-context regression with unknown noise ($d = 10$, $n = 20$, one head), GD++, DIAG and FULL networks
+        reach the adjusted losses of Table 1, by noise law and number of layers. (Entries of GD++ below the bound of
+        constant ridge have a claim of their own.)
     """,
-    refuted_by="A cell whose printed loss our training does not reach, though no bound forbids it.",
+    refuted_by={
+        "unreached": "A judged entry whose printed loss none of our networks of its class reaches.",
+        "impossible": "An entry of DIAG or FULL below the loss of the Bayes estimator, which no network can beat.",
+    },
     method=r"""
-        Networks are trained by Levenberg-Marquardt on a pool of contexts, each depth from the one before (FULL from
-        DIAG, with two input directions freed first), and measured on fresh contexts. Adjusted half-MSE: half of the
-        mean squared error less that of the ridge regression that knows $\sigma$ (the factor one half is not in the
-        paper's formula; all of its entries show it). Contexts on which a network errs by more than ten times what
-        predicting zero costs are left out and counted: the deep networks at low noise, the paper's values included,
-        belong to polynomials of high degree that explode on rare contexts.
+        GD++ and DIAG are trained by Levenberg-Marquardt, each depth from the one before; FULL by Adam from random dense
+        weights. A class contains the smaller ones, so that an entry of FULL is reached if a DIAG network, or one that
+        is DIAG but for two input directions (axial), reaches it. All are measured on fresh contexts. Adjusted
+        half-MSE: half of the mean squared error less that of the ridge regression that knows $\sigma$ (the factor one
+        half is not in the paper's formula; all of its entries show it). Contexts on which a network errs by more than
+        ten times what predicting zero costs are left out and counted. Reached is: not more than 3% above, beyond
+        rounding and standard errors, the paper's own included.
     """,
-    quick="a third: U(0, 5) and {1, 3} up to 5 layers, no noise up to 3; FULL with 3 and 4 layers on {1, 3}",
-    full="all ten laws, GD++ and DIAG up to 7 layers, FULL up to 4 or 5",
-    seconds=330,
+    quick="networks from a long run, measured again: all ten laws, up to 5 layers (7 for U(0, 5) and {1, 3}, 3 without "
+    "noise), FULL of 3 and 4 layers for a few laws; GD++ and DIAG of up to 3 layers on U(0, 5) trained afresh beside",
+    full="all ten laws, GD++ and DIAG up to 7 layers, FULL up to 4 or 5, all trained here",
+    seconds=60,
 )
 def table_1_claim(lab: Lab) -> Evidence:
-    """Every trained cell beside the printed one."""
+    """Every entry that was trained beside the printed one."""
     checks: list[Check] = []
-    rows, panels = [], []
-    by_law: dict[str, list[Networks]] = {}
-    for law, kind in lab.pick(QUICK_RUNS, FULL_RUNS):
-        found = networks(lab, law, kind)
-        by_law.setdefault(law, []).append(found)
+    rows, panels, used, left_out = [], [], [], []
+    counts: dict[str, int] = dict.fromkeys(("lower", "reached", "above", "bound"), 0)
+    for law in PRINTED_LAWS:
+        diag, others = _of_law(lab, law)
+        used += [diag, *others]
+        panels.append(depth_panel(law, [diag, *others]))
         oracle = oracle_risk(task_of(law))[0]
-        for cell in cells(found, law, by_law[law][0]):
-            value, theirs = cell.ordinary, cell.paper
-            paper_error = (2 * theirs * (oracle + theirs) / SEQUENCES) ** 0.5
-            rows.append(
-                (
-                    LAW_NAMES[law],
-                    cell.model,
-                    cell.layers,
-                    value,
-                    cell.ordinary_error,
-                    theirs,
-                    value / theirs,
-                    cell.exploding,
-                    cell.value,
-                )
-            )
-            bounded = cell.model == "gd++" and theirs + 3 * paper_error < cell.const_ridge
-            # FULL contains DIAG: where it ends above it, its training has not ended.
-            diag = by_law[law][0].measured.ordinary_mean(f"diag {cell.layers}")[0]
-            if not bounded and not (cell.model == "full" and value > diag):
-                checks.append(_check(cell, paper_error))
-    for law, found in by_law.items():
-        panels.append(depth_panel(law, found))
+        judged = [_Entry(cell, oracle) for cell in cells(diag, law, diag)]
+        best = _best_full(law, diag, others, oracle)
+        for kind, group in itertools.groupby([*sorted(judged, key=lambda each: each.kind), *best], lambda e: e.kind):
+            entries = list(group)
+            fair = [entry for entry in entries if not entry.bounded and not entry.weak]
+            left_out += [f"{KINDS[kind]} {entry.cell.layers}, {LAW_NAMES[law]}" for entry in entries if entry.weak]
+            for entry in entries:
+                rows.append(entry.row())
+                counts[entry.verdict] += not entry.weak
+            if fair:
+                checks.append(max(fair, key=lambda entry: entry.excess).check())
+            bayes, bayes_error = diag.measured.mean("bayes")
+            if kind != "gd++" and bayes > 0:
+                checks.append(min(entries, key=lambda entry: entry.cell.paper).possible(bayes, bayes_error))
+    checks += _trained_afresh(lab)
     figure = Figure(
         "table-1",
         "Table 1 as curves",
-        "Loss against depth for the cells that were trained, with ridge regressions and the Bayes optimum.",
+        "Loss against depth for the networks that were trained, with ridge regressions and the Bayes optimum.",
         tuple(panels),
     )
     table = Table(
         "table-1",
         "Adjusted half-MSE, ours beside the paper's",
-        (
-            "noise",
-            "network",
-            "layers",
-            "ours",
-            "±",
-            "paper",
-            "ours / paper",
-            "exploding share",
-            "mean over all contexts",
-        ),
-        tuple(sorted(rows, key=lambda row: (row[0], row[1], row[2]))),
-        "Ours is the mean over contexts on which the network does not explode; the last column is the mean over all.",
+        ("noise", "class", "layers", "ours", "±", "paper", "ours / paper", "our network", "ours is", "exploding share"),
+        tuple(sorted(rows, key=lambda row: row[:3])),
+        "Ours is the mean over contexts on which the network does not explode.",
     )
+    total = sum(counts.values())
     words = (
-        "GD++ with two layers has two basins; ours is the better one, so several of our values are below the paper's."
-        " Entries of GD++ that the paper prints below the bound of constant ridge are listed and not judged here "
-        "(claim `table-1-gd-plus-plus`).",
-        "FULL contains DIAG. Where our FULL ends above it, its training has not ended (the pool of the quick budget is "
-        "small for almost a thousand weights); such cells are listed and not judged.",
-        "Without noise, and at U(0, 1), deep networks explode on about one context in a hundred thousand; the column "
-        "of means over all contexts then says nothing but that.",
+        f"Of the {ENTRIES} entries for networks, {total} are judged: ours is clearly lower (by more than a tenth) "
+        f"in {counts['lower']}, reaches the printed loss in {counts['reached']}, lies above it in "
+        f"{counts['above']}; {counts['bound']} of GD++ are printed below the bound of constant ridge, and not judged "
+        "here (claim `table-1-gd-plus-plus`).",
+        "Not judged, because no FULL network of ours was trained there and DIAG does not reach the printed loss: "
+        + ("; ".join(left_out) or "none")
+        + ". The other entries are deeper than our networks.",
+        "Reaching a printed loss shows that the class has such a network. It does not show that the paper's training "
+        "finds the least loss of a class: where ours is clearly lower, it didn't (claim `table-1-not-least`).",
     )
-    return Evidence(tuple(checks), (figure,), (table,), words)
+    decisive = max((check for check in checks if check.against == "unreached"), key=lambda check: check.value)
+    return Evidence(tuple(checks), (figure,), (table,), words, headline=decisive.name, long_runs=notes(*used))
 
 
-def _check(cell: Cell, paper_error: float) -> Check:
-    both = (cell.ordinary_error**2 + paper_error**2) ** 0.5
-    return at_most(
-        f"{cell.model}, layers {cell.layers}, {LAW_NAMES[cell.law]}",
-        cell.ordinary,
-        cell.paper,
-        error=cell.ordinary_error,
-        bound_error=paper_error,
-        tolerance=RATIO * cell.paper + 6 * both,
-        reason="3% for training, and three standard errors of the difference (six here, because a check must hold for"
-        " all values within three); the paper's own follow from its 100,000 sequences with one query each.",
-        printed=f"{cell.paper:g}",
-    )
+@claim(
+    "table-1-not-least",
+    paper="linear-transformer",
+    whose="extension",
+    where="Table 1",
+    title="Two layers of GD++ can do clearly better than Table 1 says",
+    statement=r"""
+        With two layers GD++ has two basins. For every law without noise, with $U(0, 1)$, $U(0, 2)$ and $\{1, 3\}$ there
+        is a two-layer GD++ network whose loss is more than a tenth below the printed one.
+    """,
+    refuted_by="A law among the four for which our two-layer GD++ is not a tenth below the printed loss.",
+    method="The networks of claim `table-1`, measured on fresh contexts.",
+    quick="networks from a long run, measured again",
+    full="networks trained here",
+    seconds=8,
+)
+def table_1_not_least(lab: Lab) -> Evidence:
+    """Ratios of two-layer GD++ networks to the printed ones."""
+    checks, rows, used = [], [], []
+    for law in ("0", "uniform:1", "uniform:2", "1,3"):
+        found = networks(lab, law)
+        used.append(found)
+        value, error = found.measured.ordinary_mean("gd++ 2")
+        printed = printed_networks("gd++", law)[1]
+        rows.append((LAW_NAMES[law], value, error, printed, value / printed))
+        checks.append(
+            at_most(
+                f"GD++ with two layers over the printed loss, {LAW_NAMES[law]}",
+                value / printed,
+                CLEARLY,
+                error=error / printed,
+                reason="A tenth is far beyond standard errors and rounding.",
+                printed=f"{printed:g}",
+            )
+        )
+    table = Table("basins", "Two layers of GD++", ("noise", "ours", "±", "paper", "ours / paper"), tuple(rows))
+    return Evidence(tuple(checks), tables=(table,), long_runs=notes(*used))
+
+
+class _Entry:
+    """An entry of the table with the network of its class that comes nearest, and what is known of errors."""
+
+    def __init__(self, cell: Cell, oracle: float, *, kind: str = "", trained: bool = True):
+        self.cell, self.kind = cell, kind or cell.model
+        # The paper evaluates on 100,000 sequences with one query each.
+        self.paper_error = (2 * cell.paper * (oracle + cell.paper) / SEQUENCES) ** 0.5
+        self.bounded = self.kind == "gd++" and cell.paper + 3 * self.paper_error < cell.const_ridge
+        self.both = (cell.ordinary_error**2 + self.paper_error**2) ** 0.5
+        rounding = ROUNDING if cell.paper >= 2 * ROUNDING else 0.005 * cell.paper
+        self.tolerance = RATIO * cell.paper + rounding
+        self.excess = (cell.ordinary - cell.paper - self.tolerance - 3 * self.both) / cell.paper
+        # FULL contains DIAG: a DIAG network that does not reach FULL's entry says nothing about it.
+        self.weak = not trained and self.excess > 0
+
+    @property
+    def verdict(self) -> str:
+        if self.bounded:
+            return "bound"
+        if self.cell.ordinary + 3 * self.both < CLEARLY * self.cell.paper - ROUNDING:
+            return "lower"
+        return "reached" if self.excess <= 0 else "above"
+
+    def row(self) -> tuple:
+        cell = self.cell
+        said = "not judged" if self.weak else self.verdict
+        ratio, numbers = cell.ordinary / cell.paper, (cell.ordinary, cell.ordinary_error, cell.paper)
+        return (LAW_NAMES[cell.law], KINDS[self.kind], cell.layers, *numbers, ratio, cell.model, said, cell.exploding)
+
+    def check(self) -> Check:
+        cell = self.cell
+        return at_most(
+            f"{KINDS[self.kind]}, {LAW_NAMES[cell.law]}: the entry that ours is furthest above, {cell.layers} layers",
+            cell.ordinary,
+            cell.paper,
+            error=cell.ordinary_error,
+            bound_error=self.paper_error,
+            # A check holds for all values within three standard errors; here it is enough that it may.
+            tolerance=self.tolerance + 6 * self.both,
+            reason="3% for training, half of the last printed digit, and three standard errors of the difference (six "
+            "here, because a check must hold for all values within three); the paper's own follow from its 100,000 "
+            "sequences with one query each.",
+            printed=f"{cell.paper:g}",
+            against="unreached",
+        )
+
+    def possible(self, bayes: float, bayes_error: float) -> Check:
+        cell = self.cell
+        return at_least(
+            f"{KINDS[self.kind]}, {LAW_NAMES[cell.law]}: smallest judged entry against Bayes' loss",
+            cell.paper,
+            bayes,
+            error=self.paper_error,
+            bound_error=bayes_error,
+            tolerance=ROUNDING + 6 * (self.paper_error**2 + bayes_error**2) ** 0.5,
+            reason="Half of the last digit and three standard errors (six here, as above).",
+            against="impossible",
+        )
+
+
+def _of_law(lab: Lab, law: str) -> tuple[Networks, list[Networks]]:
+    kinds = ("full", "axial") if lab.budget == "full" else [k for k in ("full", "axial") if is_shipped(law, k)]
+    return networks(lab, law), [networks(lab, law, kind) for kind in kinds]
+
+
+def _best_full(law: str, diag: Networks, others: list[Networks], oracle: float) -> list[_Entry]:
+    """For each depth the network of least loss that FULL contains."""
+    made = [cell for found in (diag, *others) for cell in cells(found, law, diag, printed_as="full")]
+    own = {cell.layers for cell in made if cell.model == "full"}
+    by_depth = itertools.groupby(sorted(made, key=lambda cell: cell.layers), lambda cell: cell.layers)
+    best = [min(group, key=lambda cell: cell.ordinary) for _, group in by_depth]
+    return [_Entry(cell, oracle, kind="full", trained=cell.layers in own) for cell in best]
+
+
+def _trained_afresh(lab: Lab) -> list[Check]:
+    """Networks trained here against those that the claims look at."""
+    kept = networks(lab, AFRESH).measured
+    fresh = networks(lab, AFRESH, layers=AFRESH_LAYERS, afresh=True).measured
+    checks = []
+    for name in (f"gd++ {AFRESH_LAYERS}", f"diag {AFRESH_LAYERS}"):
+        found = fresh.ratio(name, name, other=kept)
+        checks.append(
+            equal(
+                f"{name.replace(' ', ', layers ')}, {LAW_NAMES[AFRESH]}: trained here over the shipped network",
+                found.value,
+                1.0,
+                error=found.error,
+                freedom=found.freedom,
+                tolerance=RATIO,
+                reason="What was shipped can be trained again; 3% for training.",
+                against=CONTROL,
+            )
+        )
+    return checks

@@ -1,0 +1,87 @@
+"""DIAG beside FULL, depth by depth."""
+
+from .. import Evidence, Figure, Lab, Table, at_least, claim
+from ._networks import is_shipped, networks, notes
+from ._pictures import depth_panel
+from ._printed import LAW_NAMES, PRINTED_LAWS, printed_networks
+
+# At the quick budget, the laws for which FULL networks were shipped.
+LAWS = ("uniform:5", "1,3", "1,3,5")
+MATCHES = 0.9
+
+
+@claim(
+    "diag-like-full",
+    paper="linear-transformer",
+    whose="paper",
+    seen="no equations",
+    where="Figure 1, Table 1 and their discussion",
+    title="DIAG matches FULL",
+    statement=r"""
+        DIAG networks, with four numbers a layer, perform as well as FULL networks of the same depth, whose matrices
+        have $2 (d + 1)^2$ entries a layer: on every noise law and at every depth their losses differ by less than a
+        tenth. (The paper itself finds FULL better on $\{1, 3\}$.)
+    """,
+    refuted_by="A law and a depth at which a FULL network has a loss more than a tenth below that of DIAG.",
+    method=r"""
+        Networks with three layers or more, FULL trained by Adam from random dense weights, and networks that are DIAG
+        but for two input directions (axial), which are FULL networks too; the better of the two counts. Both kinds are
+        measured on the same fresh contexts, and ratios have paired errors. With one layer the two kinds are equal, with
+        two their printed losses are.
+    """,
+    quick="U(0, 5), {1, 3} and {1, 3, 5}, networks from a long run, measured again",
+    full="all laws, trained here",
+    seconds=12,
+)
+def diag_like_full(lab: Lab) -> Evidence:
+    """Ratios of FULL's losses to DIAG's."""
+    checks, rows, panels, used = [], [], [], []
+    for law in lab.pick(LAWS, PRINTED_LAWS):
+        diag = networks(lab, law)
+        kinds = [kind for kind in ("full", "axial") if lab.budget == "full" or is_shipped(law, kind)]
+        others = [networks(lab, law, kind) for kind in kinds]
+        used += [diag, *others]
+        panels.append(depth_panel(law, [diag, *others]))
+        for layers in range(3, diag.depth + 1):
+            names = [(found, f"{kind} {layers}") for found, kind in zip(others, kinds, strict=True)]
+            known = [(found, name) for found, name in names if name in found.models]
+            if not known:
+                continue
+            ratios = {name: found.measured.ratio(name, f"diag {layers}", other=diag.measured) for found, name in known}
+            best = min(ratios, key=lambda name: ratios[name].value)
+            printed = printed_networks("full", law)[layers - 1] / printed_networks("diag", law)[layers - 1]
+            rows.append((LAW_NAMES[law], layers, ratios[best].value, ratios[best].error, best.split()[0], printed))
+            checks.append(
+                at_least(
+                    f"FULL ({best.split()[0]}) over DIAG, {layers} layers, {LAW_NAMES[law]}",
+                    ratios[best].value,
+                    MATCHES,
+                    error=ratios[best].error,
+                    freedom=ratios[best].freedom,
+                    reason="Matching is read as less than a tenth apart; FULL contains DIAG, so that it could only be "
+                    "below.",
+                    printed=f"{printed:.2f}",
+                )
+            )
+    table = Table(
+        "ratios",
+        "Loss of FULL over that of DIAG",
+        ("noise", "layers", "ours", "±", "our network", "printed"),
+        tuple(rows),
+    )
+    figure = Figure("kinds", "DIAG and FULL", "Losses by depth.", tuple(panels))
+    same = [row for row in rows if row[2] >= MATCHES]
+    words = (
+        f"The two match in {len(same)} of {len(rows)} cases: "
+        + ("; ".join(f"{law}, {layers} layers ({value:.2f})" for law, layers, value, *_ in same) or "none")
+        + ". It depends on the law: FULL gains where few noise levels can be told apart.",
+        "Printed ratios below nine tenths: "
+        + "; ".join(
+            f"{LAW_NAMES[law]}, {layers} layers ({both:.2f})"
+            for law in PRINTED_LAWS
+            for layers in range(3, 8)
+            if (both := printed_networks("full", law)[layers - 1] / printed_networks("diag", law)[layers - 1]) < MATCHES
+        )
+        + ".",
+    )
+    return Evidence(tuple(checks), (figure,), (table,), words, long_runs=notes(*used))
