@@ -105,6 +105,12 @@ PLANTED = [
         # Five layers of DIAG are no worse outside than four.
         lambda outside: lambda measured, name: outside(measured, "diag 4" if name == "diag 5" else name),
     ),
+    # FULL has the loss of a network that is deeper.
+    Planted(
+        "three-levels",
+        f"{HOME}.categorical.networks",
+        exchanged(lambda name: "diag 5" if name == "full 4" else name),
+    ),
     Planted("weights-nearly-diagonal", f"{HOME}.heat_maps.networks", scrambled),
     # The deeper networks are not looked at.
     Planted(

@@ -83,7 +83,7 @@ def test_what_explodes_is_counted_and_left_out():
 
 
 def test_the_shipped_networks_are_of_all_laws():
-    assert {law for law in PRINTED_LAWS if is_shipped(law)} >= {"0", "uniform:2", "uniform:5", "1,3", "1,3,5"}
+    assert all(is_shipped(law) for law in PRINTED_LAWS)
     assert {"full", "axial", "near", "free", "without-w_yy"} < set(shipped().numbers["networks"]["1,3"])
 
 
@@ -119,6 +119,8 @@ def test_dense_weights_are_trained_and_the_better_start_is_kept(monkeypatch):
 def test_networks_are_trained_afresh_if_they_are_asked_for(monkeypatch, tmp_path):
     monkeypatch.setattr("descant.claims.linear_transformer._networks.SAMPLES", (2_048, 2_048))
     monkeypatch.setattr("descant.claims.linear_transformer._networks.LEVEL_SAMPLES", (64, 64))
+    monkeypatch.setitem(_training.SHORT, "pieces", 1)
+    monkeypatch.setitem(_training.SHORT, "random_starts", 0)
     lab = Lab(tmp_path / "claim", tmp_path / "runs")
     fresh, kept = (networks(lab, "1,3", layers=1, afresh=afresh) for afresh in (True, False))
     assert list(fresh.models) == ["gd++ 1", "diag 1"] == list(kept.models)

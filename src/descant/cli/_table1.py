@@ -44,7 +44,7 @@ def table1(
     layers
         The deepest network; as deep as the budget has it by default, at most 7.
     quick
-        The quick budget, without FULL: minutes instead of hours.
+        The networks that come with Descant, measured again, without FULL: seconds instead of hours.
     out
         Folder of the report.
     seed

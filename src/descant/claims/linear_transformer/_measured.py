@@ -24,7 +24,7 @@ RARE = 0.01
 ESTIMATORS = ("const", "ada", "tuned", "bayes")
 TUNING_POOL = 8_192
 # Contexts that are held at once; and into so many parts the contexts are split for errors of differences.
-CHUNK, BLOCKS = 1_024, 16
+CHUNK, BLOCKS = 1_024, 64
 # Nodes of the Bayes estimator's quadrature over the logarithm of a uniform noise level, between these multiples of its
 # estimate: what lies outside has a probability of about 1e-8 (n - d = 10).
 NODES, LOWEST, HIGHEST = 40, 0.3, 12.0
@@ -59,7 +59,7 @@ class Measured:
     """Means with standard errors; `[network][layer]`, from the first layer to the last, then the estimators.
 
     `ordinary` is what is left of a mean without the share `exploding` of contexts on which the network explodes;
-    `blocks` are its parts, means over a sixteenth of the contexts each. `worst` is the share of the mean over all
+    `blocks` are its parts, means over a 64th of the contexts each. `worst` is the share of the mean over all
     contexts that the ten worst of them carry.
     """
 

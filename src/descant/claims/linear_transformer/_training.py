@@ -34,6 +34,8 @@ LONG_AXIAL: dict[str, Any] = {"pieces": 8, "most_pieces": 16, "random_starts": 2
 # FULL gain nothing over DIAG.
 DENSE_STARTS, DENSE_STEPS, DENSE_PIECES = (2, 4), (12_000, 100_000), (128, 512)
 FIRST_DENSE = 3
+# The first depth at which DIAG is trained again from a neighbouring law's network.
+FIRST_AGAIN = 3
 
 
 def task_of(law: str) -> LinearRegression:
@@ -81,10 +83,19 @@ def _levels(kind: str, depth: int, task: LinearRegression, known: dict[str, Any]
     """The networks on the way; those with other weights than DIAG's four start from the trained DIAG."""
     if kind == "diag":
         return plan(Diag.zeros(depth), task, random_starts)
+    if kind == "again":
+        return [_again(layers) for layers in range(FIRST_AGAIN, depth + 1)]
     if kind == "axial":
         return plan(Axial.from_diag(Diag.zeros(depth), AXES), task, random_starts)
     dropped = None if kind == "free" else OMEGAS.index(kind.removeprefix("without-"))
     return [_omega_level(kind, layers, dropped, task, known, random_starts) for layers in range(1, depth + 1)]
+
+
+def _again(layers: int) -> Level:
+    """DIAG once more, from where it stands and from what a neighbouring law has: deep networks have poor minima."""
+    return Level(
+        f"again {layers}", Diag.zeros(layers), lambda known, _: [known[f"{n} {layers}"] for n in ("diag", "there")]
+    )
 
 
 def _after(level: Level, known: dict[str, Any]) -> Level:

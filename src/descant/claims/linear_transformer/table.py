@@ -27,7 +27,7 @@ CLEARLY = 0.9
     whose="paper",
     seen="no equations",
     where="Table 1",
-    title="Table 1: networks of each kind reach the printed losses, and none is below what is possible",
+    title="Table 1: networks of each kind reach the printed losses, within errors; none of DIAG and FULL is impossible",
     statement=r"""
         Trained on in-context regression with unknown noise ($d = 10$, $n = 20$, one head), GD++, DIAG and FULL networks
         reach the adjusted losses of Table 1, by noise law and number of layers. (Entries of GD++ below the bound of
@@ -89,11 +89,11 @@ def table_1_claim(lab: Lab) -> Evidence:
         tuple(sorted(rows, key=lambda row: row[:3])),
         "Ours is the mean over contexts on which the network does not explode.",
     )
-    total = sum(counts.values())
+    total = sum(counts.values()) - counts["bound"]
     words = (
-        f"Of the {ENTRIES} entries for networks, {total} are judged: ours is clearly lower (by more than a tenth) "
-        f"in {counts['lower']}, reaches the printed loss in {counts['reached']}, lies above it in "
-        f"{counts['above']}; {counts['bound']} of GD++ are printed below the bound of constant ridge, and not judged "
+        f"Of {ENTRIES} entries for networks, {total} are judged: ours is clearly lower (by more than a tenth) "
+        f"in {counts['lower']}, reaches the printed loss, within 3% and errors, in {counts['reached']}, lies above it "
+        f"in {counts['above']}; {counts['bound']} of GD++ are printed below the bound of constant ridge, and not judged "
         "here (claim `table-1-gd-plus-plus`).",
         "Not judged, because no FULL network of ours was trained there and DIAG does not reach the printed loss: "
         + ("; ".join(left_out) or "none")
@@ -101,7 +101,9 @@ def table_1_claim(lab: Lab) -> Evidence:
         "Reaching a printed loss shows that the class has such a network. It does not show that the paper's training "
         "finds the least loss of a class: where ours is clearly lower, it didn't (claim `table-1-not-least`).",
     )
-    decisive = max((check for check in checks if check.against == "unreached"), key=lambda check: check.value)
+    decisive = max(
+        (check for check in checks if check.against == "unreached"), key=lambda check: check.value / check.bound
+    )
     return Evidence(tuple(checks), (figure,), (table,), words, headline=decisive.name, long_runs=notes(*used))
 
 
@@ -110,10 +112,10 @@ def table_1_claim(lab: Lab) -> Evidence:
     paper="linear-transformer",
     whose="extension",
     where="Table 1",
-    title="Two layers of GD++ can do clearly better than Table 1 says",
+    title="For little noise or two levels, two layers of GD++ can do clearly better than Table 1 says",
     statement=r"""
-        With two layers GD++ has two basins. For every law without noise, with $U(0, 1)$, $U(0, 2)$ and $\{1, 3\}$ there
-        is a two-layer GD++ network whose loss is more than a tenth below the printed one.
+        Without noise, and for $U(0, 1)$, $U(0, 2)$ and $\{1, 3\}$, there is a two-layer GD++ network whose loss is more
+        than a tenth below the printed one: the class has more than one basin.
     """,
     refuted_by="A law among the four for which our two-layer GD++ is not a tenth below the printed loss.",
     method="The networks of claim `table-1`, measured on fresh contexts.",
