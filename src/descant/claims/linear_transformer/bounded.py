@@ -157,8 +157,7 @@ def _fitted(contexts: Contexts):
         network of this kind in population.
     """,
     refuted_by="A printed entry that lies below the bound by more than three of its standard errors, whether or not "
-    "the "
-    "oracle's loss was taken from the same sequences.",
+    "the oracle's loss was taken from the same sequences.",
     method=r"""
         ConstRR's population loss by quadrature over noise and sampled eigenvalues, $\tfrac12 E \sum_i \lambda_i
         \bigl((\lambda_i + c)^{-1} - (\lambda_i + \sigma^2)^{-1}\bigr)^2 (\lambda_i + \sigma^2)$. The paper averages
