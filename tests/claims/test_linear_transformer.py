@@ -32,7 +32,7 @@ def exchanged(names):
                 rows = getattr(own, field) if index is None else getattr(own, field)[index]
                 row = list(rows[own.names.index(source)])
                 length = int(name.split()[1]) if " " in name else 1
-                return row[:length] if len(row) >= length else row + row[-1:] * (length - len(row))
+                return row[-length:] if len(row) >= length else row + row[-1:] * (length - len(row))
 
             changes = {field: [instead(field, name, None) for name in measured.names] for field in ROWS}
             for field in NESTED:
