@@ -87,9 +87,9 @@ def test_exact_numbers_have_no_errors():
 
 
 def test_intervals_of_success_rates_are_those_of_scipy():
-    low, high = often("some", 7, 9, at_least=0.5, **WHY).interval
+    found = often("some", 7, 9, at_least=0.5, **WHY).interval
     expected = stats.binomtest(7, 9).proportion_ci(confidence_level=2 * stats.norm.cdf(3) - 1, method="exact")
-    assert (low, high) == pytest.approx((expected.low, expected.high), rel=1e-12)
+    assert found == pytest.approx((expected.low, expected.high), rel=1e-12)
     for wrong in ({"at_least": 0.5, "at_most": 0.5}, {}):
         with pytest.raises(ValueError, match="one of the two"):
             often("some", 7, 9, **wrong, **WHY)

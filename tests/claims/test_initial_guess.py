@@ -1,11 +1,21 @@
 """Each claim of the initial-guess paper stands as it is, and falls when its experiment is broken."""
 
+from dataclasses import replace
+
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
+from descant import FixedNoise, GaussianPrior, LinearRegression
 from descant.attention import LSA
-from tests.support.claims_lab import Planted, cases, plant, run, shrink
+from descant.claims import long_run
+from descant.claims.initial_guess import small_model
+from descant.claims.initial_guess._setting import crooked, crooked_task, stretched
+from descant.llm import verdicts
+from descant.tasks import PoolPrior, SphereInputs
+from descant.theory import GramMoments, best_heads, gd_beta_minimum
+from tests.support.claims_lab import Planted, cases, see
 
 HOME = "descant.claims.initial_guess"
 
@@ -41,7 +51,14 @@ PLANTED = [
         "head-gap",
         f"{HOME}.gap.closed_gap",
         # The 1 of the formula forgotten.
-        lambda closed: lambda d, n, size, noise=0.0: size / (size / closed(d, n, size, noise) - 1),
+        lambda closed: lambda posed: 1 / (1 / closed(posed) - 1 / float(posed.size(posed.mean))),
+        smaller={**_small("gap"), f"{HOME}.gap.MEANS": (1.0,), f"{HOME}.gap.BATCHES": 10},
+    ),
+    Planted(
+        "head-gap",
+        f"{HOME}.gap.best_heads",
+        # A guess smuggled in: then the gap is gone.
+        lambda best: lambda posed, heads: best(posed, heads, free_offset=True),
         smaller={**_small("gap"), f"{HOME}.gap.MEANS": (1.0,), f"{HOME}.gap.BATCHES": 10},
     ),
     Planted(
@@ -95,12 +112,82 @@ PLANTED = [
             f"{HOME}.trained.LOOKS": 3,
         },
     ),
+    Planted(
+        "guess-helps",
+        f"{HOME}.small_model.results_of",
+        # The answers without a guess, in the place of those with it.
+        lambda read: lambda run: _answered(read(run), "embedding", lambda results: results.answer["none"]),
+    ),
+    Planted(
+        "beyond-the-guess",
+        f"{HOME}.small_model.results_of",
+        # Half of what the guess lacks, as if the model knew it.
+        lambda read: (
+            lambda run: _answered(
+                read(run), "embedding", lambda results: (results.shown["embedding"] + results.gold) / 2
+            )
+        ),
+        verdict="does-not-hold",
+        becomes="holds",
+    ),
+    Planted(
+        "bad-guess-hurts",
+        f"{HOME}.small_model.results_of",
+        lambda read: lambda run: _answered(read(run), "random", lambda results: results.answer["none"]),
+        verdict="undecided",
+    ),
 ]
 
 
-@pytest.mark.parametrize("planted", cases(PLANTED, "zero-mean-heads", "shift-lemma"))
+@pytest.mark.parametrize("planted", cases(PLANTED, "zero-mean-heads", "shift-lemma", "guess-helps"))
 def test_the_claim_is_judged_and_a_planted_error_is_seen(planted, monkeypatch, tmp_path):
-    shrink(monkeypatch, planted)
-    assert run(planted.claim, tmp_path / "untouched").verdict == planted.verdict
-    plant(monkeypatch, planted)
-    assert run(planted.claim, tmp_path / "broken").verdict != planted.verdict
+    see(monkeypatch, planted, tmp_path)
+
+
+def test_a_scalar_step_is_not_what_a_head_does():
+    """The numbers of the referee."""
+    assert round(best_heads(stretched(), 1).risk, 3) == 2.535
+    one = [best_heads(stretched(unit), 1).risk for unit in jnp.eye(4)]
+    np.testing.assert_allclose([min(one), max(one)], [2.904, 3.107], atol=5e-4)
+
+
+def test_the_law_of_prompts_and_the_problem_are_one():
+    mean = jnp.array([1.0, -2.0, 0.5])
+    moments = GramMoments.of(crooked_task(mean))
+    np.testing.assert_allclose(best_heads(moments, 4).risk, best_heads(crooked(mean), 4).risk, rtol=1e-10)
+
+
+def test_without_gaussian_laws_the_statements_fail():
+    """Inputs of constant norm have no gap; tasks that are not symmetric take more than one head beside a guess."""
+    sphere = LinearRegression(3, 4, GaussianPrior.isotropic(3, mean=1.0), inputs=SphereInputs(), noise=FixedNoise(0.0))
+    moments = GramMoments.of(sphere)
+    assert best_heads(moments, 4).risk == pytest.approx(best_heads(moments, 4, free_offset=True).risk, rel=1e-9)
+    pool = PoolPrior([[-0.2, 0.9, 1.2], [2.0, 0.2, 1.7], [1.1, 0.2, 0.9]])
+    moments = GramMoments.of(LinearRegression(3, 4, pool, noise=FixedNoise(0.0)))
+    one, many = (best_heads(moments, heads, free_offset=True).risk for heads in (1, 4))
+    assert many < 0.99 * one
+
+
+def test_many_heads_see_the_length_of_the_shift_in_the_norm_of_the_inputs():
+    posed = crooked()
+    lengths = [unit / float(posed.size(unit)) ** 0.5 for unit in jnp.eye(3)]
+    risks = [best_heads(crooked(vector), 4).risk for vector in lengths]
+    np.testing.assert_allclose(risks, risks[0], rtol=1e-10)
+    assert risks[0] > float(gd_beta_minimum(posed))
+
+
+def _answered(results, guess, answers):
+    return replace(results, answer={**results.answer, guess: answers(results)})
+
+
+def test_answers_that_ship_are_whole_and_hold_no_sentence():
+    run = long_run(small_model.RUN)
+    assert run is not None
+    results = small_model.results_of(run)
+    assert results.unanswered == 0 and set(results.guesses) >= {"none", "random", "shuffled", "embedding"}
+    assert all(len(str(cell)) < 16 for row in run.numbers["rows"] for cell in row)
+    again = small_model.shipped(
+        (dict(zip(run.numbers["columns"], row, strict=True)) for row in run.numbers["rows"]), results.asked
+    )
+    assert again == run.numbers
+    assert [each.claim for each in verdicts(results)] == ["a", "b", "c"]

@@ -57,10 +57,10 @@ def test_a_fifth_paper_from_outside_the_package(tmp_path, more, shown, cited):
     front, page = (out / "index.html").read_text(), (out / "claims" / "sparse-start.html").read_text()
     # Without those that other tests have brought along in this process.
     package = [each for each in find().values() if each.experiment.__module__.startswith("descant.")]
-    own = sum(PAPERS[each.paper].own for each in package)
+    own = sum(each.whose != "paper" for each in package)
     # Its claim joins the papers'; ours are counted apart.
-    assert f"The {len(package) - own + 1} statements below" in front
-    assert f"{own} statements of our own, counted apart" in front
+    assert f"{len(package) - own + 1} statements of theirs are judged" in front
+    assert f"{own} statements beside theirs are ours" in front
     assert "Five papers say" in front and 'id="paper-own-notes"' in front and "Notes on sparse tasks" in front
     assert shown in front and shown.rpartition(", ")[2] in page and cited in page
     assert "author = {Ada Lovelace and Mary Somerville}" in page and "arxiv.org/abs/&" not in page + front

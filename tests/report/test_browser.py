@@ -177,9 +177,10 @@ def test_filters(reader):
         links = page.query_selector_all("li.claim:not([hidden]) .what a")
         return [link.get_attribute("href").removeprefix("claims/").removesuffix(".html") for link in links]
 
-    assert shown() == list(claims()) and page.inner_text("#found") == "11 claims"
+    order = sorted(claims().values(), key=lambda each: (list(PAPERS).index(each.paper), each.whose != "paper"))
+    assert shown() == [each.id for each in order] and page.inner_text("#found") == "12 claims"
     page.click("label:has(input[value='does-not-hold'])")
-    assert shown() == ["guess-refuted", "ltb-refuted"] and page.inner_text("#found") == "2 of 11 claims"
+    assert shown() == ["guess-refuted", "ltb-refuted"] and page.inner_text("#found") == "2 of 12 claims"
     page.click("label:has(input[value='ltb'])")
     assert shown() == ["ltb-refuted"]
     assert page.query_selector_all(".group:visible h3")[0].get_attribute("id") == "paper-ltb"
@@ -189,6 +190,9 @@ def test_filters(reader):
     assert shown() == ["ltb-maps"]
     page.click("label:has(input[name=verdict][value=''])")
     page.click("label:has(input[name=paper][value=''])")
+    page.click("label:has(input[name=whose][value='ours'])")
+    assert shown() == ["ltb-maps"] and len(page.query_selector_all(".part:visible")) == 1
+    page.click("label:has(input[name=whose][value=''])")
     page.fill("input[name=words]", "BAYES heads")
     assert shown() == []
     page.fill("input[name=words]", "prior mean")

@@ -87,7 +87,9 @@ def test_ids_are_unique(report):
 def test_verdicts(report):
     verdicts = json.loads((report / "verdicts.json").read_text())
     assert [each["id"] for each in verdicts] == list(judgements())
-    assert {frozenset(each) for each in verdicts} == {frozenset({"id", "paper", "verdict", "seconds"})}
+    assert {frozenset(each) for each in verdicts} == {
+        frozenset({"id", "paper", "whose", "identity", "verdict", "standing", "seconds"})
+    }
     by_id = {each["id"]: each["verdict"] for each in verdicts}
     assert by_id["guess-refuted"] == "does-not-hold" and by_id["guess-open"] == by_id["elsa-failed"] == "undecided"
 
@@ -97,6 +99,41 @@ def test_the_front_page_says_what_does_not_hold_and_why(report):
     assert "With a mean of rank one, d heads suffice" in text
     assert "we find 0.2718 ± 0.0030 . The paper prints gap ≥ bound." in text
     assert "ValueError: n is 0; expected more" in text and "descant reproduce lt-not-run" in text
+
+
+def test_statements_are_counted_by_whose_they_are(report):
+    text = Page(report / "index.html").text
+    assert "11 statements of theirs are judged" in text and "1 of these is an identity of a construction" in text
+    assert (
+        "One statement beside theirs is ours, drawn from what they say or beyond it, and counted apart: 1 holds" in text
+    )
+    verdicts = {each["id"]: each for each in json.loads((report / "verdicts.json").read_text())}
+    assert verdicts["ltb-maps"]["whose"] == "derived" and verdicts["elsa-plain"]["identity"]
+
+
+def test_words_of_a_transcription_that_fail_are_not_called_false(report):
+    verdicts = {each["id"]: each for each in json.loads((report / "verdicts.json").read_text())}
+    assert verdicts["ltb-read"]["verdict"] == "does-not-hold" and verdicts["ltb-read"]["standing"] == "not-as-read"
+    text, front = Page(report / "claims" / "ltb-read.html").text, Page(report / "index.html").text
+    assert "not as transcribed" in text and "machine transcription, which may be corrupt" in text
+    assert "does not hold" not in text
+    card = front[front.index("What does not hold as it was transcribed") :]
+    assert "Of two readings the other one holds." in card[: card.index("What is undecided")]
+
+
+def test_long_runs_rates_controls_and_origins_are_told(report):
+    text = Page(report / "claims" / "lt-bars.html").text
+    for words in (
+        "from a long run",
+        "descant reproduce lt-bars --budget full , 1 h 30 min on an accelerator, 2026-11-16; code 0123456789ab",
+        "networks that fit: 18 of 20",
+        "0.9 (0.",
+        "loss that still fell control",
+        "The paper’s; its words were seen in the abstract",
+    ):
+        assert words in text, words
+    assert "it follows from what the paper states" in Page(report / "claims" / "ltb-maps.html").text
+    assert "the experiment checks code" in Page(report / "claims" / "elsa-plain.html").text
 
 
 def test_the_page_of_a_claim_has_everything(report):
@@ -321,7 +358,7 @@ def test_every_colour_stands_out():
 @pytest.mark.parametrize(
     ("value", "error", "text"),
     [
-        (4.5454545454, 0.0, "4.54545 exact"),
+        (4.5454545454, 0.0, "4.54545"),
         (4.5454545454, 0.0031, "4.5455 ± 0.0031"),
         (1.2e-7, 3e-9, "(1.200 ± 0.030) × 10−7"),
         (1234567.0, 120.0, "(1.23457 ± 0.00012) × 106"),
@@ -334,6 +371,12 @@ def test_every_colour_stands_out():
 )
 def test_numbers_have_the_digits_their_errors_allow(value, error, text):
     assert " ".join(measured(value, error).striptags().replace("\u202f", " ").split()) == text
+
+
+def test_exact_is_said_where_it_was_said():
+    assert measured(4.5, 0.0, exact=True).striptags() == "4.5 exact" and not measured(4.5, 0.0).striptags().strip(
+        "4.5 "
+    )
 
 
 def test_numbers():

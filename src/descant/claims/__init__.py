@@ -26,7 +26,14 @@ from ..figures import (
     Panel as Panel,
     Series as Series,
 )
-from ._claim import Claim as Claim, Title as Title, all_claims as all_claims, claim as claim, find as find
+from ._claim import (
+    SEEN as SEEN,
+    Claim as Claim,
+    Title as Title,
+    all_claims as all_claims,
+    claim as claim,
+    find as find,
+)
 from ._evidence import Evidence as Evidence, Table as Table
 from ._long_run import LongRun as LongRun, long_run as long_run, write_long_run as write_long_run
 from ._paper import PAPERS as PAPERS, Paper as Paper

@@ -155,4 +155,5 @@ def _with_tuples(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _axis(raw: dict[str, Any]) -> Axis:
-    return Axis(raw["label"], raw["log"], tuple((tick[0], tick[1]) for tick in raw["ticks"]))
+    limits = None if raw["limits"] is None else tuple(raw["limits"])
+    return Axis(raw["label"], raw["log"], tuple((tick[0], tick[1]) for tick in raw["ticks"]), limits)

@@ -8,16 +8,21 @@ Style = Literal["line", "points", "both", "dashed", "bars"]
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis with its label, units included. `ticks` are (position, text) where numbers would say less."""
+    """An axis with its label, units included. `ticks` are (position, text) where numbers would say less.
+
+    `limits` are for values that would make an axis too long to see anything on it: what lies beyond is not drawn, is
+    counted below the figure, and stands in its numbers.
+    """
 
     label: str
     log: bool = False
     ticks: tuple[tuple[float, str], ...] = ()
+    limits: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
 class Series:
-    """Points (x, y). `error` has the standard errors of y; without it, y is exact.
+    """Points (x, y). `error` has the standard errors of y, if it has any.
 
     Series of one `family` share a colour across the panels of a figure; by default the label is the family.
 

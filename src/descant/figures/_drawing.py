@@ -18,6 +18,9 @@ FLAT = 1e-6
 # Share of the space between two positions that bars take.
 BARS = 0.8
 PADDING = 0.05
+# The radius of dots where there is one series of them, and the largest and the least where there are more.
+DOT, DOTS = 4.0, (5.2, 3.0)
+DOTTED = ("points", "both")
 # Points from which the standard errors of a line are a band.
 BAND_FROM = 40
 Looks = dict[tuple[str, str], dict[str, int]]
@@ -68,6 +71,7 @@ def _looks(figure: Figure) -> Looks:
 def _panel(panel: Panel, looks: Looks) -> dict[str, Any]:
     bars = [series for series in panel.series if series.style == "bars"]
     ready, dropped = [], 0
+    sizes = iter(_sizes(sum(series.style in DOTTED for series in panel.series)))
     for series in panel.series:
         rows = [
             (x, y, series.error[index] if series.error else 0.0)
@@ -81,6 +85,7 @@ def _panel(panel: Panel, looks: Looks) -> dict[str, Any]:
                 "label": bare(series.label),
                 "style": series.style,
                 **looks[series.family or series.label, series.label],
+                "size": next(sizes) if series.style in DOTTED else 0.0,
                 "rows": [_row(row, its) for row, its in zip(rows, edges, strict=True)],
             }
         )
@@ -115,6 +120,11 @@ def _panel(panel: Panel, looks: Looks) -> dict[str, Any]:
         "shaded": shaded if len(shaded) == 2 else None,
         "dropped": dropped + len(panel.baselines) - len(baselines),
     }
+
+
+def _sizes(count: int) -> list[float]:
+    """Radii of the dots of some series, smaller and smaller: one that lies under another is seen around it."""
+    return [DOTS[0] + (DOTS[1] - DOTS[0]) * index / max(1, count - 1) if count > 1 else DOT for index in range(count)]
 
 
 def _share_axes(panels: list[dict[str, Any]]) -> None:
@@ -163,7 +173,8 @@ def _heat_map(panel: HeatMap) -> dict[str, Any]:
 
 
 def _drawn(axis: Axis, value: float) -> bool:
-    return math.isfinite(value) and (value > 0 or not axis.log)
+    low, high = axis.limits or (-math.inf, math.inf)
+    return math.isfinite(value) and (value > 0 or not axis.log) and low <= value <= high
 
 
 def _axis(axis: Axis, limits: tuple[float, float], values: Iterable[float] = ()) -> dict[str, Any]:
@@ -181,6 +192,8 @@ def _axis(axis: Axis, limits: tuple[float, float], values: Iterable[float] = ())
 def _limits(axis: Axis, values: Iterable[float], padding: float, at_zero: bool = False) -> tuple[float, float]:
     """From the least to the largest, with a margin; wide enough that rounding doesn't look like structure."""
     seen = [value for value in values if _drawn(axis, value)]
+    if axis.limits:
+        return axis.limits
     if not seen:
         return (0.1, 1.0) if axis.log else (0.0, 1.0)
     low, high = min(seen), max(seen)

@@ -18,7 +18,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from ._data import Figure
-from ._drawing import BAND_FROM, drawing
+from ._drawing import BAND_FROM, DOT, drawing
 from ._palette import HEAT_LIGHT, LIGHT, SYMBOLS
 
 DPI = 160
@@ -29,6 +29,8 @@ TITLE_LETTERS = {1: 72, 2: 46}
 NARROW_LETTERS = 32
 LEGEND_LETTERS = 14  # per inch
 HANDLE_LETTERS = 6  # as much room as a sign of the legend takes
+# Points of matplotlib for a pixel of radius on the page.
+DIAMETER = 1.125
 MARKERS = dict(zip(SYMBOLS, "os^D*vP", strict=True))
 LOOK: Any = {
     "font.family": "DejaVu Sans",
@@ -51,7 +53,6 @@ LOOK: Any = {
     "axes.formatter.limits": (-4, 5),
     "legend.frameon": False,
     "lines.linewidth": 1.6,
-    "lines.markersize": 4.5,
     "figure.facecolor": "white",
     "svg.hashsalt": "descant",
     "svg.fonttype": "path",
@@ -167,8 +168,8 @@ def _line(series: dict[str, Any]) -> dict[str, Any]:
     return {
         "line": {"linestyle": "-"},
         "dashed": {"linestyle": "--"},
-        "points": {"linestyle": "none", "marker": marker},
-        "both": {"linestyle": "-", "marker": marker},
+        "points": {"linestyle": "none", "marker": marker, "markersize": DIAMETER * series.get("size", DOT)},
+        "both": {"linestyle": "-", "marker": marker, "markersize": DIAMETER * series.get("size", DOT)},
     }[series["style"]]
 
 

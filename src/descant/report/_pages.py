@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from .._names import slug
-from ..claims import BUDGETS, PAPERS, Check, Claim, Judgement, Paper, Table
+from ..claims import BUDGETS, PAPERS, SEEN, Check, Claim, Judgement, Paper, Table
 from ..figures import Figure, bare, drawing
 from ._tables import figure_rows
 from ._words import duration, line, measured, number, paragraphs
@@ -20,12 +20,19 @@ from ._words import duration, line, measured, number, paragraphs
 STANDINGS = {
     "holds": ("holds", "✓"),
     "does-not-hold": ("does not hold", "✗"),
+    "not-as-read": ("not as transcribed", "≠"),
     "undecided": ("undecided", "?"),
     "failed": ("experiment failed", "!"),
     "not-run": ("not run", "–"),
 }
 OUTCOMES = {"passes": "holds", "refutes": "does-not-hold", "undecided": "undecided"}
 OUTCOME_WORDS = {"passes": "passes", "refutes": "refutes", "undecided": "undecided"}
+# Whose a statement is that no paper makes.
+ORIGINS = {
+    "derived": "Ours: it follows from what the paper states, which does not say it.",
+    "extension": "Ours: it goes beyond what the paper states.",
+    "control": "Ours: a control, which looks at the conditions of what the paper states.",
+}
 RELATIONS = {
     "=": "equals",
     "≈": "agrees with",
@@ -61,7 +68,32 @@ class Entry:
         """Its verdict, or why it has none."""
         if self.judgement is None:
             return "not-run"
-        return "failed" if self.judgement.evidence is None else self.judgement.verdict
+        if self.judgement.evidence is None:
+            return "failed"
+        verdict = self.judgement.verdict
+        # What fails may be the copy: nothing is said of the paper.
+        return "not-as-read" if verdict == "does-not-hold" and self.claim.doubtful else verdict
+
+    @property
+    def ours(self) -> bool:
+        """Whether no paper makes this statement."""
+        return self.claim.whose != "paper"
+
+    @property
+    def origin(self) -> str:
+        """Whose statement it is, and where its words were seen."""
+        if self.ours:
+            own = "Ours: no paper makes this statement."
+            return own if self.paper.own else ORIGINS[self.claim.whose]
+        seen = SEEN.get(self.claim.seen)
+        return "The paper’s" + (f"; its words were seen {seen}." if seen else ".")
+
+    @property
+    def tags(self) -> list[str]:
+        """What has to be known beside the verdict."""
+        long = self.judgement and self.judgement.evidence and self.judgement.evidence.long_runs
+        own = [self.claim.whose] if self.ours and not self.paper.own else []
+        return [*own, *(["identity"] if self.claim.identity else []), *(["from a long run"] if long else [])]
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -146,20 +178,24 @@ def front_page(entries: list[Entry]) -> str:
     for paper in PAPERS.values():
         its = [entry for entry in entries if entry.claim.paper == paper.id]
         if its:
-            papers.append({"paper": paper, "entries": its, "counts": _counts(its)})
-    said = sum(not each["paper"].own for each in papers)
-    stated = [entry for entry in entries if not entry.paper.own]
-    own = [entry for entry in entries if entry.paper.own]
+            said = [entry for entry in its if not entry.ours]
+            added = [entry for entry in its if entry.ours]
+            papers.append({"paper": paper, "entries": its, "said": said, "added": added})
+    speaking = sum(bool(each["said"]) for each in papers)
+    stated = [entry for entry in entries if not entry.ours]
+    own = [entry for entry in entries if entry.ours]
     judged = [entry.judgement for entry in entries if entry.judgement]
     environment = next((each.environment for each in judged if each.environment), {})
     return _render(
         "index.html",
         papers=papers,
-        papers_say="One paper says" if said == 1 else f"{WORDS.get(said, said)} papers say",
+        papers_say="One paper says" if speaking == 1 else f"{WORDS.get(speaking, speaking)} papers say",
         entries=entries,
         stated=len(stated),
+        identities=sum(entry.claim.identity for entry in stated),
         counts=_counts(stated),
         own=_counts(own) if own else None,
+        count=_counts,
         standing=_counts(entries),
         budget=judged[0].budget if judged else BUDGETS[0],
         seed=judged[0].seed if judged else 0,

@@ -31,7 +31,10 @@ def write_report(folder: Path, claims: dict[str, Claim], judgements: dict[str, J
         {
             "id": entry.claim.id,
             "paper": entry.claim.paper,
+            "whose": entry.claim.whose,
+            "identity": entry.claim.identity,
             "verdict": entry.judgement.verdict,
+            "standing": entry.standing,
             "seconds": round(entry.judgement.seconds, 1),
         }
         for entry in entries

@@ -1,5 +1,6 @@
 """The layer's formula written out in NumPy, and matrices with blocks in given places."""
 
+import jax.numpy as jnp
 import numpy as np
 
 from ...attention import ELSA, ELSABlock
@@ -27,6 +28,15 @@ def outputs(network: ELSA, h: np.ndarray) -> list[np.ndarray]:
     for block in network.unrolled():
         found.append(output(block, found[-1]))
     return found
+
+
+def drawn(
+    m: int, n: int, random: np.random.Generator, *, heads: int = 4, bias: bool = True, residual: bool = False
+) -> ELSABlock:
+    """A block with standard normal weights and, with `bias`, biases."""
+    weights = [jnp.asarray(random.standard_normal((heads, n, n))) for _ in range(3)]
+    biases = [jnp.asarray(random.standard_normal((heads, m, n))) for _ in range(3)] if bias else []
+    return ELSABlock(*weights, *biases, residual=residual)
 
 
 def filled(

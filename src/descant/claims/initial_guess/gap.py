@@ -4,10 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ..._sampling import standard_error
 from ...attention import LSA
 from ...measure import risk
-from ...theory import best_heads, one_head_isotropic_minimum, saturated_gap
+from ...theory import Problem, best_heads, gd_beta_minimum, one_head_isotropic_minimum
 from .. import (
     Axis,
     Baseline,
@@ -22,23 +21,28 @@ from .. import (
     claim,
     consistent,
     equal,
+    mean_over,
 )
-from ._setting import one_step, problem, task
+from ._setting import crooked, one_step, problem, stretched, task
 
 D = N = 10
 MEANS = (0.5, 1.0, 2.0)
+# Numbers of heads of the curves; the last two are d + 1 and more.
+HEADS = (1, 2, 3, 4, 6, 8, 10, 11, 12)
 # Contexts per batch and batches of the least-squares estimate of the closed form.
 CONTEXTS, BATCHES = 20_000, 20
 
 
-def closed_gap(d: int, n: int, size: float, noise: float = 0.0) -> float:
-    """|mu|^2 / (1 + d n / 2 + sigma^4 / V), prior covariance I; without noise 2 |mu|^2 / (d n + 2)."""
-    variance = 2 * (d + noise) ** 2 / n + 2 * d * (1 + 1 / n)
-    return size / (1 + d * n / 2 + noise**2 / variance)
+def closed_gap(posed: Problem) -> float:
+    """|mu|^2 / (1 + d n / 2 + sigma^4 / V), |mu|^2 in the inputs' norm; Gaussian laws, inputs of full rank."""
+    inputs, n, noise = np.asarray(posed.inputs), posed.n, float(posed.noise2)
+    spread, mean = inputs @ np.asarray(posed.cov), np.asarray(posed.mean)
+    variance = 2 * (np.trace(spread) + noise) ** 2 / n + 2 * (1 + 1 / n) * np.trace(spread @ spread)
+    return float(mean @ inputs @ mean / (1 + len(mean) * n / 2 + noise**2 / variance))
 
 
-def sampled_distance(d: int, n: int, noise: float, *, seed: int) -> tuple[float, float]:
-    """Squared distance of the constant 1 from the span of the Gram matrix's entries: a least-squares fit on draws."""
+def sampled_distance(d: int, n: int, noise: float, *, seed: int) -> list[float]:
+    """Squared distance of the constant 1 from the span of the Gram matrix's entries: least squares, batch by batch."""
     random = np.random.default_rng(seed)
     rows, columns = np.triu_indices(d + 1)
     found = []
@@ -49,59 +53,109 @@ def sampled_distance(d: int, n: int, noise: float, *, seed: int) -> tuple[float,
             tokens = np.concatenate([x, y], axis=2)
             entries = (tokens.swapaxes(1, 2) @ tokens / n)[:, rows, columns]
             normal, right = entries.T @ entries / CONTEXTS, entries.mean(0)
-            found.append(1 - right @ np.linalg.solve(normal, right))
-    return float(np.mean(found)), float(standard_error(found))
+            found.append(float(1 - right @ np.linalg.solve(normal, right)))
+    return found
 
 
 @claim(
     "head-gap",
     paper="initial-guess",
-    where="Section on multi-head LSA with a non-zero prior mean: the gap to one-step gradient descent persists",
-    title="With a non-zero prior mean, no number of heads reaches one gradient step",
+    whose="paper",
+    seen="summary",
+    where="Abstract: a bound on the number of heads is proved, and a gap to one gradient step is observed",
+    title="With Gaussian inputs and a non-zero prior mean, no number of heads reaches one gradient step",
     statement=r"""
-        With a prior mean $\mu \ne 0$ and an empty label slot, multi-head LSA stays above one step of gradient descent
-        from $\mu$ for every number of heads. The gap falls with heads, and from $d+1$ on it is
-        $|\mu|^2 / (1 + dn/2 + \sigma^4/V)$, $2|\mu|^2/(dn+2)$ without noise: it vanishes like $1/(dn)$ with longer
-        contexts, never at a finite length. The paper proves that a gap remains; the closed form is derived here.
+        The paper proves a bound on the number of heads, observes in experiments that a gap to one step of gradient
+        descent persists, and says that multi-head LSA can't in general reproduce that step. Derived here, for tasks
+        $N(\mu, \Psi)$ with $\mu \ne 0$, inputs $N(0, \Lambda)$ of full rank, Gaussian label noise of variance
+        $\sigma^2$ or none, a masked query and an empty label slot: the least risk stays above that of one
+        (preconditioned) step from $\mu$ for every number of heads, and from $d+1$ heads on the gap is
+        $$\frac{\mu^\top\Lambda\mu}{1 + dn/2 + \sigma^4/V}, \qquad
+        V = \tfrac2n(\mathrm{tr}\,\Lambda\Psi + \sigma^2)^2 + 2(1+\tfrac1n)\,\mathrm{tr}\,(\Lambda\Psi)^2,$$
+        $2\mu^\top\Lambda\mu/(dn+2)$ without noise. It is not zero at any finite context length. Other laws of
+        inputs have other gaps, those of constant norm none (`gap-by-norm`, `constant-norm`).
     """,
-    refuted_by="A number of heads with the risk of one gradient step, or least risks away from the closed forms.",
+    refuted_by={
+        "reached": "A number of heads whose least risk is that of one gradient step from the prior mean.",
+        "formula": "A gap of $d+1$ or more heads that is not the formula's, exact or on samples.",
+        "one": "A gap of one head that is not its closed form.",
+    },
     method=r"""
-        Least risks for every number of heads by descent on the exact risk, at $d=n=10$. One head against a closed form
-        that leaves a minimisation over one number; $d+1$ heads against the formula; the formula against the squared
-        distance of the constant 1 from the span of the entries of the Gram matrix, by least squares on sampled contexts
-        (with noise); and the weights found for five heads measured on sampled prompts.
+        Least risks by descent on the exact risk, from $d+1$ heads on by a linear system, at $d=n=10$ with
+        $\Psi=\Lambda=I$ without noise: as the least risk can't rise with heads, the gap of $d+1$ is the least of all.
+        One head against a closed form that leaves a minimisation over one number. The formula against $d+1$ heads in
+        three more settings, two of them with covariances that are no multiples of $I$, and against the squared distance
+        of the constant 1 from the span of the entries of the Gram matrix, by least squares on sampled contexts (with
+        noise). The weights found for five heads are measured on sampled prompts.
     """,
-    quick="means c (1, ..., 1) with c = 0.5, 1, 2; 1 to 12 heads",
-    full="the same",
-    seconds=35,
+    quick="means c (1, ..., 1) with c = 0.5, 1, 2; 1 to 12 heads; 65,536 prompts",
+    full="1,048,576 prompts",
+    seconds=24,
 )
 def head_gap(lab: Lab) -> Evidence:
     """Curves over heads, their two ends in closed form, and Monte Carlo."""
-    heads = range(1, D + 3)
-    base, exact = one_step(D, N), "Both are exact but for the descent, which ends at relative steps of about 1e-8."
+    heads, base = sorted({min(each, D + 2) for each in HEADS}), one_step(D, N)
     checks: list[Check] = []
     curves: dict[float, list[float]] = {}
     for index, c in enumerate(MEANS):
         lab.tell(f"prior mean {c:g}", index / len(MEANS))
         posed, size = problem(c, d=D, n=N), D * c**2
         curves[c] = lab.keep(f"curve-{c:g}", lambda p=posed: [best_heads(p, each).risk - base for each in heads])
-        closed = closed_gap(D, N, size)
         one = one_head_isotropic_minimum(D, N, size**0.5, 1.0, 0.0) - base
         checks += [
-            equal(f"gap with one head, c = {c:g}", curves[c][0], one, tolerance=1e-6 * size, reason=exact),
-            equal(f"gap with {D + 2} heads, c = {c:g}", curves[c][-1], closed, tolerance=1e-6 * size, reason=exact),
             at_least(
-                f"least gap over all numbers of heads, c = {c:g}",
+                f"least gap over 1 to {D + 2} heads, c = {c:g}",
                 min(curves[c]),
-                closed,
-                tolerance=1e-6 * size,
-                reason=exact,
-                printed="greater than 0",
+                0.99 * closed_gap(posed),
+                against="reached",
+                reason="The formula's gap, less a hundredth: what counts here is that it is far from 0.",
+                printed="a gap persists",
+            ),
+            equal(
+                f"gap with one head, c = {c:g}",
+                curves[c][0],
+                one,
+                tolerance=1e-11 * (base + one),
+                against="one",
+                reason="A descent and a minimisation over one number, both good to 1e-14 in what we saw.",
             ),
         ]
+    lab.tell("other settings", 0.8)
+    rows = [_formula(name, posed) for name, posed in _settings().items()]
+    checks += [
+        equal(
+            f"gap with d + 1 heads, {name}",
+            found,
+            wanted,
+            tolerance=1e-11 * wanted,
+            exact=True,
+            against="formula",
+            reason="A linear system and a formula, both exact: rounding alone.",
+        )
+        for name, _, _, found, wanted in rows
+    ]
     lab.tell("sampling", 0.9)
-    checks += [_measured(lab), *_noisy(lab)]
-    return Evidence(tuple(checks), (_figure(curves, tuple(heads)),), (_table(curves, tuple(heads)),))
+    checks += [_measured(lab), _noisy(lab)]
+    tables = (
+        _table(curves, tuple(heads)),
+        Table("formula", "The gap of d + 1 heads", ("setting", "d", "n", "least risks", "formula"), tuple(rows)),
+    )
+    return Evidence(tuple(checks), (_figure(curves, tuple(heads)),), tables, headline=checks[0].name)
+
+
+def _settings() -> dict[str, Problem]:
+    mean = jnp.array([1.0, -2.0, 0.5])
+    return {
+        **{f"d = n = {D}, c = {c:g}": problem(c, d=D, n=N) for c in MEANS},
+        "noise variance 2, d = n = 3": problem(1.0, d=3, n=3, sigma=2**0.5),
+        "Ψ = diag(4, 1, ¼, ¼)": stretched(1.0),
+        "Ψ and Λ not diagonal, with noise": crooked(mean),
+    }
+
+
+def _formula(name: str, posed: Problem) -> tuple[str, int, int, float, float]:
+    gap = best_heads(posed, posed.d + 1).risk - float(gd_beta_minimum(posed))
+    return name, posed.d, posed.n, gap, closed_gap(posed)
 
 
 def _measured(lab: Lab) -> Check:
@@ -116,37 +170,32 @@ def _measured(lab: Lab) -> Check:
         best.risk,
         error=found.standard_error,
         resolution=0.05 * best.risk,
+        against="reached",
         reason="Three standard errors; a mistake in the exact risk would show as more than 5%.",
     )
 
 
-def _noisy(lab: Lab) -> list[Check]:
+def _noisy(lab: Lab) -> Check:
     """The closed form with noise, at a size where least squares has few unknowns."""
     d, n, noise = 2, 3, 1.5
-    value, error = lab.keep("distance", lambda: sampled_distance(d, n, noise, seed=lab.seed))
-    posed = problem(1.0, d=d, n=n, sigma=noise**0.5)
-    closed = closed_gap(d, n, 1.0, noise)
-    return [
-        consistent(
-            "squared distance of 1 from the span of Gram entries, d = 2, n = 3, noise variance 1.5",
-            value,
-            closed,
-            error=error,
-            resolution=0.02 * closed,
-            reason="Three standard errors. Leaving the noise out of the formula would change it by 5%.",
-        ),
-        equal(
-            "the library's gap with noise beside the formula",
-            float(saturated_gap(posed)),
-            closed_gap(d, n, d, noise),
-            tolerance=1e-9,
-            reason="Two exact formulas: rounding alone.",
-        ),
-    ]
+    found = mean_over(lab.keep("distance", lambda: sampled_distance(d, n, noise, seed=lab.seed)))
+    # |mu|^2 is d.
+    closed = closed_gap(problem(1.0, d=d, n=n, sigma=noise**0.5)) / d
+    return consistent(
+        "squared distance of 1 from the span of Gram entries, d = 2, n = 3, noise variance 1.5",
+        found.value,
+        closed,
+        error=found.error,
+        freedom=found.freedom,
+        resolution=0.02 * closed,
+        against="formula",
+        reason="A t quantile over batches. Leaving the noise out of the formula would change it by 5%.",
+    )
 
 
 def _figure(curves: dict[float, list[float]], heads: tuple[int, ...]) -> Figure:
     lengths = tuple(int(2**k) for k in range(0, 11))
+    gaps = {c: tuple(closed_gap(problem(c, d=D, n=n)) for n in lengths) for c in curves}
     return Figure(
         "head-gap",
         "The gap to one gradient step",
@@ -158,16 +207,13 @@ def _figure(curves: dict[float, list[float]], heads: tuple[int, ...]) -> Figure:
                 Axis("heads"),
                 Axis("risk less that of one gradient step", log=True),
                 tuple(Series(f"c = {c:g}", heads, tuple(curve)) for c, curve in curves.items()),
-                tuple(Baseline(f"2|μ|²/(dn+2), c = {c:g}", closed_gap(D, N, D * c**2), f"c = {c:g}") for c in curves),
+                tuple(Baseline(f"2|μ|²/(dn+2), c = {c:g}", 2 * D * c**2 / (D * N + 2), f"c = {c:g}") for c in curves),
             ),
             Panel(
                 f"d + 1 heads, d = {D}, no noise",
                 Axis("context length n", log=True),
                 Axis("gap", log=True),
-                tuple(
-                    Series(f"c = {c:g}", lengths, tuple(closed_gap(D, n, D * c**2) for n in lengths), style="line")
-                    for c in curves
-                ),
+                tuple(Series(f"c = {c:g}", lengths, gaps[c], style="line") for c in curves),
             ),
         ),
     )
@@ -177,8 +223,8 @@ def _table(curves: dict[float, list[float]], heads: tuple[int, ...]) -> Table:
     base = one_step(D, N)
     return Table(
         "least-risks",
-        "Least risk for every number of heads",
+        "Least risk by the number of heads",
         ("c", *(f"{each}" for each in heads), "one step from μ"),
         tuple((c, *(base + gap for gap in curve), base) for c, curve in curves.items()),
-        f"d = n = {D}, no noise, prior mean c (1, ..., 1). Exact minima.",
+        f"d = n = {D}, no noise, prior mean c (1, ..., 1). Up to d heads the best of many descents, then exact.",
     )

@@ -4,7 +4,7 @@ A claim's name holds the number of answers it is judged on: with more answers it
 """
 
 from ..._names import slug
-from ...llm import NEEDS, STATEMENTS, Found, Interval, figure, found, summary, verdicts
+from ...llm import NEEDS, STATEMENTS, Found, Interval, Results, figure, found, summary, verdicts
 from .. import Evidence, Lab, Table, claim
 
 NAMES = {"a": "guess-helps", "b": "beyond-the-guess", "c": "bad-guess-hurts"}
@@ -19,6 +19,8 @@ REFUTED = {
     "b": "A guess that is, alone, as good as the model's answers with it.",
     "c": "Random guesses that do no harm, or errors that don't follow the distance of the guess.",
 }
+# The paper says that a guess helps; the others are questions of ours.
+WHOSE = {"a": "paper", "b": "control", "c": "derived"}
 METHOD = """
     Pairs of sentences of the STS benchmark are scored from 0 to 5 after labelled demonstrations, {draws}, with and
     without a guess in the prompt. The answer is the mean score under the probabilities of the next token, or the number
@@ -39,6 +41,8 @@ def _register(item: Found) -> None:
         claim(
             f"{name}-{model}-{slug(setting, most=80)}-{answers}",
             paper="initial-guess",
+            whose=WHOSE[letter],
+            seen="summary" if WHOSE[letter] == "paper" else "",
             where="the section on language models",
             title=TITLES[letter].format(name=item.name),
             statement=f"{STATEMENTS[letter]} Judged for {item.name}, {asked.shots} demonstrations.",
@@ -57,21 +61,21 @@ def _evidence(lab: Lab, item: Found, letter: str) -> Evidence:
     return Evidence(
         verdict.checks,
         (figure(results, item.name),) if letter == "c" else (),
-        (_table(item),) if letter == "a" else (),
+        (answer_table(results, item.name),) if letter == "a" else (),
         (verdict.reason,),
     )
 
 
-def _table(item: Found) -> Table:
+def answer_table(results: Results, name: str) -> Table:
     """The table of `descant llm sts`."""
     rows = []
-    for row in summary(item.results()):
+    for row in summary(results):
         parts = (row.mse, row.spearman, row.alone_mse, row.alone_spearman, row.copied, row.corrected)
         rows.append((row.guess, *(cell for part in parts for cell in _cells(part)), row.failed))
-    names = ("MSE", "Spearman", "guess alone: MSE", "guess alone: Spearman", "copied", "corrected")
-    columns = ("guess", *(cell for name in names for cell in (name, "±")), "no score")
+    labels = ("MSE", "Spearman", "guess alone: MSE", "guess alone: Spearman", "copied", "corrected")
+    columns = ("guess", *(cell for label in labels for cell in (label, "±")), "no score")
     caption = "copied, corrected: the coefficients of guess and label in the regression of the answer on both."
-    return Table("answers", f"{item.name}, by guess", columns, tuple(rows), caption)
+    return Table("answers", f"{name}, by guess", columns, tuple(rows), caption)
 
 
 def _cells(interval: Interval) -> tuple[float | None, float | None]:

@@ -9,7 +9,7 @@ from ..._sampling import standard_error
 from ...attention import LSA, LinearGuess
 from ...theory import best_heads
 from ...training import AdamTrainer, population_risk, to_end
-from .. import Axis, Baseline, Check, Evidence, Figure, Lab, Panel, Series, Table, at_most, claim
+from .. import Axis, Baseline, Check, Evidence, Figure, Lab, Panel, Series, Table, at_least, at_most, claim
 from ._descend import Kind, train_kinds
 from ._setting import one_step, problem, task
 
@@ -17,21 +17,29 @@ D = N = 10
 # The kinds of layers: their heads, and whether they have a trainable guess.
 KINDS = {"LSA, 1 head": (1, False), "LSA, 5 heads": (5, False), "LSA, 11 heads": (11, False), "y_q-LSA": (1, True)}
 STEPS, RATE, SEEDS, LOOKS = 6000, 2e-3, 3, 60
+# How near training comes to the least risk, relative to it: 2e-11 in what we saw.
+REACHED = 1e-7
 SAMPLED_STEPS, BATCH, SAMPLED_RATE = 3000, 512, 3e-3
 
 
 @claim(
     "guess-trained",
     paper="initial-guess",
+    whose="paper",
+    seen="summary",
     where="Synthetic experiments (one layer, d = 10, 10 context examples)",
-    title="Trained layers land on the exact values",
+    title="At d = n = 10 layers trained from random weights land on the least risks of the theory",
     statement=r"""
         Trained from random weights at $d=n=10$ with the prior mean $(1,\dots,1)$, LSA with 1, 5 and 11 heads ends at
         the least risk of its number of heads, above one gradient step, and y_q-LSA ends at one gradient step, with its
         guess at the prior mean.
     """,
-    refuted_by="A layer that training leaves clearly away from its exact least risk, "
-    "or y_q-LSA above one gradient step.",
+    refuted_by={
+        "risk": "A layer that training on the exact risk leaves away from its least risk.",
+        "above": "LSA with 1, 5 or 11 heads trained to the risk of one gradient step.",
+        "guess": "A trained guess away from the prior mean.",
+        "samples": "A layer that training on sampled prompts leaves clearly away from its least risk.",
+    },
     method=r"""
         Adam with the step size 0.002, falling to zero, on the exact risk, three random starts for each kind of layer,
         compared with the least risks of the theory. Then Adam as in the papers, on the squared error of one query per
@@ -40,7 +48,7 @@ SAMPLED_STEPS, BATCH, SAMPLED_RATE = 3000, 512, 3e-3
     """,
     quick="6,000 steps, three seeds; 3,000 steps on 512 sampled prompts each, two seeds",
     full="the same with 30,000 steps on samples",
-    seconds=45,
+    seconds=41,
 )
 def guess_trained(lab: Lab) -> Evidence:
     """Adam on the exact risk and on samples, beside the theory."""
@@ -57,9 +65,9 @@ def guess_trained(lab: Lab) -> Evidence:
             at_most(
                 f"{name}: worst of {SEEDS} trained risks over the exact least risk",
                 float(ends.max()) / least[name] - 1,
-                1e-3,
-                reason="Adam slows down on the flat bottom; a thousandth is a thirtieth of the least difference "
-                "between kinds.",
+                REACHED,
+                against="risk",
+                reason="What Adam leaves on the flat bottom; the least difference between kinds is 3.7%.",
             )
         )
         if guess:
@@ -67,8 +75,19 @@ def guess_trained(lab: Lab) -> Evidence:
                 at_most(
                     "largest distance of a trained guess's entry from the prior mean's",
                     found["distance"],
-                    0.02,
-                    reason="A risk within a thousandth leaves the entries known to the square root of that.",
+                    2e-3,
+                    against="guess",
+                    reason="A risk known to 1e-7 leaves its square root in the entries; 2e-5 in what we saw.",
+                )
+            )
+        else:
+            checks.append(
+                at_least(
+                    f"{name}: least of {SEEDS} trained risks over one gradient step",
+                    float(ends.min()) / one_step(D, N),
+                    1.03,
+                    against="above",
+                    reason="Eleven heads, which come nearest, are 3.7% above it in theory.",
                 )
             )
     checks += _sampled(lab, least, rows)
@@ -98,7 +117,9 @@ def guess_trained(lab: Lab) -> Evidence:
         ("layer", "trained on", "exact risk, mean over seeds", "±", "least risk, theory", "|g − μ|, largest entry"),
         tuple(rows),
     )
-    return Evidence(tuple(checks), (figure,), (table,))
+    return Evidence(
+        tuple(checks), (figure,), (table,), headline="y_q-LSA: worst of 3 trained risks over the exact least risk"
+    )
 
 
 def _exact(lab: Lab) -> dict[str, Any]:
@@ -121,6 +142,7 @@ def _sampled(lab: Lab, least: dict[str, float], rows: list) -> list[Check]:
                 f"{name}: worst risk after training on samples over the exact least risk",
                 float(ends.max()) / least[name] - 1,
                 0.02,
+                against="samples",
                 reason="What sampling leaves after so many prompts; LSA with one head is 47% above y_q-LSA's value.",
             )
         )

@@ -4,7 +4,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ..._sampling import standard_error
-from .. import Axis, Baseline, Evidence, Figure, Lab, Panel, Series, at_least, at_most, claim
+from .. import CONTROL, Axis, Baseline, Evidence, Figure, Lab, Panel, Series, at_least, at_most, claim
 
 D, LAYERS = 10, 4
 BOUND = 0.1
@@ -15,14 +15,22 @@ QUANTILE = 0.99
 @claim(
     "no-quadratic",
     paper="linear-transformer",
+    whose="paper",
+    seen="no equations",
     where="Theorem 4.2",
-    title="A linear transformer can't represent a quadratic",
+    title="Without noise, no layer's labels are a quadratic of Gaussian inputs",
     statement=r"""
         Without noise and with $n \gg d$ Gaussian inputs, the labels $(y_i^l)_i$ at any layer of any linear transformer
-        have cosine similarity at most $0.1$ with $(x_i(1)^2)_i$, with high probability.
+        have cosine similarity at most $0.1$ with $(x_i(1)^2)_i$, with high probability. Looked at: $d = 10$, $n$ up to
+        10,000; the largest cosine that any network could have is about $\sqrt{(d + 4)/n}$, so that $n \gg d$ means
+        hundreds of $d$.
     """,
-    refuted_by="Networks and long contexts whose labels have a larger cosine with the squares more than once in a "
-    "hundred.",
+    refuted_by={
+        "bound": "Long contexts on which labels could have a cosine above 0.1 with the squares more than once in a "
+        "hundred.",
+        "power": "A largest cosine that does not fall as the root of n, so that long contexts don't help.",
+        "span": "A network whose labels have a larger cosine than the span of the inputs allows.",
+    },
     method=r"""
         By Theorem 4.1 the labels of a noiseless context are linear in the inputs at every layer, $y_i^l = \langle v^l,
         x_i\rangle$. So the largest cosine over *all* networks and layers is at most that of the squares with the span
@@ -57,6 +65,7 @@ def no_quadratic(lab: Lab) -> Evidence:
             high[-1],
             BOUND,
             error=spread[-1],
+            against="bound",
             reason="The theorem's own bound; with high probability is read as 99% of the contexts.",
             printed="0.1",
         ),
@@ -64,6 +73,7 @@ def no_quadratic(lab: Lab) -> Evidence:
             "its power law in n: the exponent",
             slope,
             -0.45,
+            against="power",
             reason="The cosine is of order sqrt(d / n): an exponent of -1/2, so that long contexts push it below any "
             "bound.",
         ),
@@ -72,7 +82,8 @@ def no_quadratic(lab: Lab) -> Evidence:
             "contexts",
             max(float(excess.max()) for excess in (each[:, 1] - each[:, 0] for each in tried)),
             0.0,
-            tolerance=1e-9,
+            tolerance=1e-13,
+            against="span",
             reason="Rounding: the networks' labels lie in the span of the inputs.",
         ),
         at_least(
@@ -80,6 +91,7 @@ def no_quadratic(lab: Lab) -> Evidence:
             means[0],
             BOUND,
             error=float(standard_error(best[0])),
+            against=CONTROL,
             reason="The theorem needs n much larger than d: on short contexts the bound is exceeded, as it may be.",
         ),
     )

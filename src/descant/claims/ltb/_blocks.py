@@ -1,6 +1,7 @@
 """Softmax transformers with and without MLP, trained on tasks with a prior mean.
 
-Every training is a run that is found again.
+All seeds and means of one network are members of one program, a chunk of steps one scan. Every training is a run that
+is found again.
 """
 
 from typing import Any, NamedTuple
@@ -8,6 +9,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from ...attention import SoftmaxTransformer
@@ -27,7 +29,7 @@ class Setting(NamedTuple):
     name: str
     d: int
     n: int
-    width: int
+    widths: tuple[int, ...]
     depth: int
     heads: int
     steps: int
@@ -35,15 +37,19 @@ class Setting(NamedTuple):
     lr: float
     schedule: str
     samples: int
+    seeds: int
     gpt2: bool = False
     chunk: int = 100
 
 
-SMALL = Setting("small", 3, 8, 32, 2, 4, 1500, 128, 3e-3, "cosine", 8192)
+# Too short to decide anything: what a laptop shows where no long run was shipped.
+SMALL = Setting("small", 2, 4, (8,), 1, 2, 60, 32, 3e-3, "cosine", 2048, 2, chunk=20)
 # Some hours on two cores.
-MIDDLE = Setting("middle", 5, 10, 64, 3, 4, 60_000, 256, 1e-3, "cosine", 131_072, chunk=500)
-# The paper's, as far as the text says: its width is not stated, and is the usual one of "small" models of this kind.
-PAPER = Setting("paper", 20, 40, 128, 6, 4, 200_000, 256, 1e-4, "constant", 262_144, gpt2=True, chunk=1000)
+MIDDLE = Setting("middle", 5, 10, (32, 64), 3, 4, 60_000, 256, 1e-3, "cosine", 131_072, 3, chunk=500)
+# The paper's, as far as the text says; its width is not stated, so there are two.
+PAPER = Setting("paper", 20, 40, (64, 128), 6, 4, 200_000, 256, 1e-4, "constant", 262_144, 4, gpt2=True, chunk=1000)
+# Points of a training curve that are kept.
+POINTS = 100
 
 
 def setting(lab: Lab) -> Setting:
@@ -76,37 +82,61 @@ def gpt2_weights(model: SoftmaxTransformer, key: PRNGKeyArray) -> SoftmaxTransfo
     return jax.tree.unflatten(structure, changed)
 
 
-def network(size: Setting, mlp: str, key: PRNGKeyArray) -> SoftmaxTransformer:
+def network(size: Setting, width: int, mlp: str, key: PRNGKeyArray) -> SoftmaxTransformer:
     """One network with random weights."""
     positions = size.n if size.gpt2 else 0
     model = SoftmaxTransformer(
-        size.d, size.width, size.depth, size.heads, mlp, causal=size.gpt2, positions=positions, key=key
+        size.d, width, size.depth, size.heads, mlp, causal=size.gpt2, positions=positions, key=key
     )
     return gpt2_weights(model, jax.random.fold_in(key, 1)) if size.gpt2 else model
 
 
-def block_risks(lab: Lab, mlp: str) -> dict[str, Any]:
-    """Risks after training, one per prior mean, with standard errors; and the training loss on the way."""
-    size = setting(lab)
-    config = {"claim": "softmax-blocks", "setting": size._asdict(), "mlp": mlp, "seed": lab.seed}
-    run = lab.finished_run(config, lambda run: _train(lab, run, size, mlp))
+def members(size: Setting) -> list[tuple[float, int]]:
+    """Prior means and seeds, in the order in which networks are stacked."""
+    return [(mean, seed) for mean in MEANS for seed in range(size.seeds)]
+
+
+def trained(lab: Lab, size: Setting, mlp: str, width: int) -> dict[str, Any]:
+    """Risks after training with standard errors, one per member, and the training losses on the way."""
+    config = {"claim": "softmax-blocks", "setting": size._asdict(), "mlp": mlp, "width": width, "seed": lab.seed}
+    run = lab.finished_run(config, lambda run: _train(lab, run, size, mlp, width))
     return (run.result or {})["found"]
 
 
-def _train(lab: Lab, run: Any, size: Setting, mlp: str) -> None:
-    tasks = [isotropic(size.d, size.n, mean) for mean in MEANS]
-    models = [network(size, mlp, jax.random.fold_in(lab.key("weights"), member)) for member in range(len(MEANS))]
+def all_trained(lab: Lab, size: Setting) -> dict[str, Any]:
+    """What is shipped of a long run: the setting, and for each MLP and width what `trained` gives."""
+    found = {mlp: {str(width): trained(lab, size, mlp, width) for width in size.widths} for mlp in MLPS}
+    return {"setting": size._asdict(), "found": found}
+
+
+def _train(lab: Lab, run: Any, size: Setting, mlp: str, width: int) -> None:
+    tasks = [isotropic(size.d, size.n, mean) for mean, _ in members(size)]
+    models = [
+        network(size, width, mlp, jax.random.fold_in(lab.key(f"weights {width}"), member))
+        for member in range(len(tasks))
+    ]
     trainer = AdamTrainer(
-        models, tasks, key=lab.key(f"prompts {mlp}"), steps=size.steps, batch=size.batch, lr=size.lr,
+        models, tasks, key=lab.key(f"prompts {mlp} {width}"), steps=size.steps, batch=size.batch, lr=size.lr,
         schedule=size.schedule, chunk=size.chunk,
     )  # fmt: skip
-    state = drive(trainer, run, on_rows=lambda rows: lab.tell(f"training, MLP {mlp}", rows[-1]["progress"]))
-    found = []
-    for member, task in zip(trainer.members(state), tasks, strict=True):
-        values, errors = sampled_risks([member], task, samples=size.samples, key=lab.key("test prompts"))
-        found.append([float(values[0]), float(errors[0])])
-    curve = [
-        [row["step"], *(row[f"loss_{member}"] for member in range(len(MEANS)))] for row in run.metrics().to_pylist()
-    ]
-    result = {"risks": found, "curve": curve}
-    run.finish(trainer.model(state), {"found": result, "risk": found[0][0], "standard_error": found[0][1]})
+    words = f"training, MLP {mlp}, width {width}"
+    # Products in TF32 are many times faster on a GPU; batches are far noisier than its rounding.
+    with jax.default_matmul_precision("tensorfloat32" if jax.default_backend() == "gpu" else "highest"):
+        state = drive(trainer, run, on_rows=lambda rows: lab.tell(words, rows[-1]["progress"]))
+    risks = []
+    for model, task in zip(trainer.members(state), tasks, strict=True):
+        values, errors = sampled_risks([model], task, samples=size.samples, key=lab.key("test prompts"))
+        risks.append([float(values[0]), float(errors[0])])
+    rows = run.metrics().to_pylist()
+    result = {"risks": risks, "curve": thinned([[row["step"], *_losses(row, len(tasks))] for row in rows])}
+    run.finish(trainer.model(state), {"found": result, "risk": risks[0][0], "standard_error": risks[0][1]})
+
+
+def _losses(row: dict[str, Any], count: int) -> list[float]:
+    return [row[f"loss_{member}"] for member in range(count)]
+
+
+def thinned(curve: list[list[float]]) -> list[list[float]]:
+    """Means over stretches of a training curve, `POINTS` of them at most; a stretch stands at its last step."""
+    stretches = np.array_split(np.asarray(curve), min(POINTS, len(curve)))
+    return [[float(stretch[-1, 0]), *stretch[:, 1:].mean(axis=0).tolist()] for stretch in stretches]

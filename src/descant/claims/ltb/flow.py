@@ -13,8 +13,8 @@ from ._problems import crooked, isotropic
 TIMES = 60
 # The flow is followed until the stated bound on the start has fallen by e^-8.
 DECAY = 8.0
-SLACK = 1e-6
-SLACK_REASON = "The flow is solved to a relative 1e-10 per step; a bound that holds is not missed by more than this."
+SLACK = 1e-8
+SLACK_REASON = "The flow is solved to a relative 1e-10 per step."
 
 
 class Trajectory(NamedTuple):
@@ -71,14 +71,19 @@ def _panel(name: str, times: np.ndarray, label: str, curves: dict[str, np.ndarra
 @claim(
     "flow-start",
     paper="ltb",
+    whose="paper",
+    seen="transcription",
     where="Theorem 6.3, the start",
     title="Gradient flow takes the start to the prior mean at the stated rate",
     statement=r"""
-        Gradient flow on the population risk of GD-$\beta$, from any initial $(\beta, \Gamma)$, takes $\beta$ to $\mu$
-        on the span of the inputs: $|P(\beta(t) - \mu)| \le e^{-\lambda t/(n+1)}\,|P(\beta(0) -
+        Gradient flow on half the population risk of GD-$\beta$, from any initial $(\beta, \Gamma)$, takes $\beta$ to
+        $\mu$ on the span of the inputs: $|P(\beta(t) - \mu)| \le e^{-\lambda t/(n+1)}\,|P(\beta(0) -
         \mu)|$ with $\lambda$ the least positive eigenvalue of $\Lambda$. What lies outside the span does not move.
     """,
-    refuted_by="A time at which the distance is above the bound, or a component outside the span that has moved.",
+    refuted_by={
+        "rate": "A time at which the distance is above the bound.",
+        "outside": "A component outside the span that has moved.",
+    },
     method=r"""
         The flow (of half the risk, as in the paper's appendix) is solved to ten digits from random starts on four
         problems: isotropic, without symmetry, far more dimensions than examples, inputs of deficient rank.
@@ -98,6 +103,7 @@ def flow_start(lab: Lab) -> Evidence:
                 f"largest |β − μ| over its bound after the start, {name}",
                 float(np.max((flow.beta_distance / bounds.beta)[1:])),
                 1.0,
+                against="rate",
                 tolerance=SLACK,
                 reason=SLACK_REASON,
             )
@@ -111,8 +117,9 @@ def flow_start(lab: Lab) -> Evidence:
                     f"how far β moved outside the span of the inputs, {name}",
                     float(np.abs((flow.beta[-1] - flow.beta[0]) @ outside).max()),
                     0.0,
-                    tolerance=SLACK,
-                    reason="No gradient points there: rounding alone.",
+                    against="outside",
+                    tolerance=1e-11,
+                    reason="No gradient points there: rounding alone, about 1e-14 here.",
                 )
             )
     figure = Figure(
@@ -122,20 +129,26 @@ def flow_start(lab: Lab) -> Evidence:
         "its rate is that of the worst preconditioner.",
         tuple(panels),
     )
-    return Evidence(tuple(checks), (figure,))
+    return Evidence(tuple(checks), (figure,), headline=checks[1].name)
 
 
 @claim(
     "flow-preconditioner",
     paper="ltb",
+    whose="paper",
+    seen="transcription",
     where="Theorem 6.3, the preconditioner",
     title="Gradient flow takes the preconditioner to its optimum within the stated bound",
     statement=r"""
         On the span of the inputs $|\Gamma(t) - \Gamma^*|_F \le e^{-A_1 t}|\Gamma(0) - \Gamma^*|_F + \tfrac{A_2}{A_1 -
         \nu}(e^{-\nu t} - e^{-A_1 t})$, $\nu = 2\lambda/(n+1)$, $A_1 = \lambda^2\lambda_{\min}(\Omega)$ and $A_2 = (2 +
-        2/n)\lambda_1^2|\beta(0) - \mu|^2$.
+        2/n)\lambda_1^2|P(\beta(0) - \mu)|^2$; $\lambda_1$ and $\lambda$ are the largest and the least positive
+        eigenvalue of $\Lambda$.
     """,
-    refuted_by="A time at which the distance is above the bound.",
+    refuted_by={
+        "stated": "A time at which the distance is above the stated bound.",
+        "proved": "A time at which it is above the smaller bound that is proved here.",
+    },
     method=r"""
         The same flows as in `flow-start`. The paper's own intermediate bounds add up to a factor $\sqrt d\,(1 + 2/n)$
         in place of $2 + 2/n$, so as far as the text could be read its proof does not give the statement. Ours does: the
@@ -152,41 +165,36 @@ def flow_preconditioner(lab: Lab) -> Evidence:
     for name, task in _tasks(lab).items():
         lab.tell(name, None)
         flow, bounds, root_d = trajectory(task, lab, name)
-        for words, bound in (("the printed bound", bounds.gamma_printed), ("the bound proved here", bounds.gamma)):
+        for key, words, bound in (
+            ("stated", "the stated bound", bounds.gamma_printed),
+            ("proved", "the bound proved here", bounds.gamma),
+        ):
             checks.append(
                 at_most(
                     f"largest |Γ − Γ*| over {words} after the start, {name}",
                     float(np.max((flow.gamma_distance / bound)[1:])),
                     1.0,
+                    against=key,
                     tolerance=SLACK,
                     reason=SLACK_REASON,
                 )
             )
-        checks.append(
-            at_most(
-                f"the bound proved here over the printed one, {name}",
-                float(np.max((bounds.gamma / bounds.gamma_printed)[1:])),
-                1.0,
-                tolerance=SLACK,
-                reason="1 + 1/(2√(n+1)) is below 2 + 2/n for every n, so what is proved implies what is printed.",
-            )
-        )
         curves = {
             "flow": flow.gamma_distance,
             "proved here": bounds.gamma,
-            "printed": bounds.gamma_printed,
+            "stated": bounds.gamma_printed,
             "with the √d": root_d,
         }
         panels.append(_panel(name, flow.times, "|P(Γ − Γ*)P| (Frobenius norm)", curves))
     figure = Figure(
         "flow-preconditioner",
         "How fast gradient flow learns the preconditioner",
-        "The flow stays below the printed bound, and below the smaller one proved here. The uppermost line is the "
-        "printed bound with the factor √d that its proof seems to drop.",
+        "The flow stays below the stated bound, and below the smaller one proved here. The uppermost line is the "
+        "stated bound with the factor √d that its proof seems to drop.",
         tuple(panels),
     )
     words = (
-        "The √d that is missing between the steps of the paper's proof is not needed: the statement is true with the "
-        "constant as printed, by the shorter argument above. The paper's text was read from a machine transcription.",
+        "The √d that seems to be missing between the steps of the proof is not needed: the statement follows with the "
+        "constant as it was read, by the shorter argument above, because $1 + 1/(2\\sqrt{n+1})$ is below $2 + 2/n$.",
     )
-    return Evidence(tuple(checks), (figure,), words=words)
+    return Evidence(tuple(checks), (figure,), words=words, headline=checks[0].name)

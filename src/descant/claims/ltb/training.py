@@ -12,15 +12,35 @@ from ...estimators import GDBeta
 from ...measure import exact_risk
 from ...theory import Problem, best_heads, gd_beta_minimum
 from ...training import AdamTrainer, State, to_end
-from .. import Axis, Baseline, Evidence, Figure, Lab, Panel, Series, Table, at_least, at_most, claim, equal
+from .. import (
+    CONTROL,
+    Axis,
+    Baseline,
+    Evidence,
+    Figure,
+    Lab,
+    Panel,
+    Series,
+    Table,
+    at_least,
+    at_most,
+    claim,
+    often,
+    paired,
+)
 from ._descent import METHODS, curves, first_below
 from ._problems import isotropic
 
 D = N = 5
-SEEDS = 6
+SEEDS = 12
 ITERATIONS = 1500
-# Step sizes that are tried; the best one for each model and method is shown.
-RATES = {"gradient descent": (0.01, 0.03, 0.1), "Adam": (0.003, 0.01, 0.03)}
+# Step sizes, the same for all starts; the largest of 0.01, 0.03 and 0.1 at which no start was seen to diverge.
+RATES = {
+    "gradient descent": {"GD-beta": 0.1, "LTB, merged": 0.01, "LTB, six factors": 0.03},
+    "Adam": {"GD-beta": 0.01, "LTB, merged": 0.01, "LTB, six factors": 0.01},
+}
+# Of all random starts there could be, the share that must be shown to arrive.
+SHARE = 0.5
 KINDS = {"GD-beta": GDBeta, "LTB, merged": MergedLTB, "LTB, six factors": LTB}
 
 
@@ -33,21 +53,17 @@ def random_weights(kind: Any, d: int, key: PRNGKeyArray) -> Any:
 
 
 def iterations(lab: Lab, kind: str, method: str) -> dict[str, Any]:
-    """Iterations until the risk is within 1 % of its minimum, per start, at the best of the step sizes."""
+    """Iterations until the risk is within 1 % of its minimum, per start."""
     seeds, steps = lab.pick(SEEDS, 5 * SEEDS), lab.pick(ITERATIONS, 4 * ITERATIONS)
     problem = Problem.of(isotropic(D, N, 1.0))
     least = float(gd_beta_minimum(problem))
     starts = [random_weights(KINDS[kind], D, jax.random.fold_in(lab.key("starts"), seed)) for seed in range(seeds)]
-    members = [(start, rate) for rate in RATES[method] for start in starts]
-    found = curves([start for start, _ in members], [problem] * len(members), [rate for _, rate in members],
-                   method=method, steps=steps)[..., 0]  # fmt: skip
-    counts = np.array([first_below(curve, 1.01 * least) for curve in found]).reshape(-1, seeds)
-    best = min(range(len(counts)), key=lambda row: (np.sum(np.isinf(counts[row])), np.median(counts[row])))
+    found = curves(starts, [problem] * seeds, [RATES[method][kind]] * seeds, method=method, steps=steps)[..., 0]
+    counts = [first_below(curve, 1.01 * least) for curve in found]
     marks = np.unique(np.geomspace(1, steps, 60).astype(int)) - 1
-    middle = np.median(found.reshape(len(counts), seeds, steps)[best], axis=0)[marks] / least - 1
+    middle = np.median(found, axis=0)[marks] / least - 1
     return {
-        "rate": RATES[method][best],
-        "counts": counts[best].tolist(),
+        "counts": counts,
         "iterations": (marks + 1).tolist(),
         "excess": np.maximum(middle, 1e-12).tolist(),
     }
@@ -56,22 +72,25 @@ def iterations(lab: Lab, kind: str, method: str) -> dict[str, Any]:
 @claim(
     "ltb-training",
     paper="ltb",
+    whose="extension",
     where="Section 6, left open there",
     title="Gradient methods on the block's own weights find GD-beta",
     statement=r"""
         The paper shows that gradient flow over $(\beta, \Gamma)$ reaches the optimum, and leaves open what happens when
-        the block itself is trained. Our answer for the setting of Figure 1: from small random weights, gradient descent
-        and Adam on the population risk of the block bring it to within 1 % of GD-$\beta$'s least risk, from every start
-        that was tried.
+        the block itself is trained. Our answer for the setting of Figure 1 ($d = n = 5$, isotropic, no noise): from
+        small random weights, gradient descent and Adam on the population risk of the block bring it to within 1 % of
+        GD-$\beta$'s least risk, more often than not; in the starts that were tried, see the table.
     """,
-    refuted_by="A random start from which training the block does not come within 1 % of the least risk.",
+    refuted_by="A parametrisation and method for which at most half of all random starts come within 1 %.",
     method=r"""
         Gradients of the exact risk, no sampling: iterations can be counted. Three parametrisations (GD-$\beta$ itself,
-        the block with merged weights, the block in its six factors), two methods, the best of three step sizes each.
+        the block with merged weights, the block in its six factors), two methods, one step size each for all
+        starts: with larger ones gradient descent on the block was seen to diverge. Whether a start arrives is counted,
+        and the share has an interval.
     """,
-    quick="6 random starts, 1,500 iterations",
-    full="30 random starts, 6,000 iterations",
-    seconds=30,
+    quick="12 random starts, 1,500 iterations",
+    full="60 random starts, 6,000 iterations",
+    seconds=20,
 )
 def ltb_training(lab: Lab) -> Evidence:
     """Iterations to 1 %, by parametrisation and method."""
@@ -85,16 +104,18 @@ def ltb_training(lab: Lab) -> Evidence:
             counts = np.array(found["counts"])
             median = float(np.median(counts))
             base = median if kind == "GD-beta" else base
-            rows.append((method, kind, found["rate"], median, float(counts.max()), median / base))
+            arrived = int(np.sum(np.isfinite(counts)))
+            rows.append((method, kind, RATES[method][kind], f"{arrived} of {len(counts)}", median, float(counts.max()),
+                         median / base))  # fmt: skip
             series.append(Series(kind, tuple(found["iterations"]), tuple(found["excess"]), style="line"))
             if kind != "GD-beta":
                 checks.append(
-                    equal(
-                        f"share of random starts that come within 1 %, {kind}, {method}",
-                        float(np.mean(np.isfinite(counts))),
-                        1.0,
-                        tolerance=0.0,
-                        reason="Exact risks: a start either comes within 1 % or it does not. Fewer than all refutes.",
+                    often(
+                        f"random starts that come within 1 %, {kind}, {method}",
+                        arrived,
+                        len(counts),
+                        at_least=SHARE,
+                        reason="Exact risks: a start comes within 1 % or it does not. More often than not.",
                     )
                 )
         panels.append(
@@ -109,11 +130,11 @@ def ltb_training(lab: Lab) -> Evidence:
     figure = Figure(
         "ltb-training",
         "Training the block against training GD-beta, d = n = 5, prior mean 1",
-        "All curves fall below 1 %. The block has a plateau first, where its factors are small and pull at each other "
+        "Medians over starts. The block has a plateau first, where its factors are small and pull at each other "
         "weakly; GD-beta, whose risk is nearly convex, has none.",
         tuple(panels),
     )
-    columns = ("method", "model", "best step size", "median iterations to 1 %", "most", "median / GD-beta's")
+    columns = ("method", "model", "step size", "arrived", "median iterations to 1 %", "most", "median / GD-beta's")
     table = Table(
         "ltb-training",
         "Iterations until the exact risk is within 1 % of the least",
@@ -122,14 +143,14 @@ def ltb_training(lab: Lab) -> Evidence:
         "Exact risks; the spread is over random starts.",
     )
     words = (
-        "This is an observation, no theorem: the block's risk is not convex, and on another problem "
-        "(`ltb-equals-gd-beta`) random starts of Newton's method were seen to end in poorer local minima.",
+        "This is an observation on one problem, no theorem: the block's risk is not convex, and on problems without "
+        "symmetry descents from larger random weights end in poorer local minima (`ltb-rank-one`).",
     )
     return Evidence(tuple(checks), (figure,), (table,), words)
 
 
 STEPS = 2500
-BATCH, MEMBERS = 128, 3
+BATCH, MEMBERS = 128, 4
 
 
 def figure_1(lab: Lab, kind: Any) -> dict[str, Any]:
@@ -152,21 +173,27 @@ def figure_1(lab: Lab, kind: Any) -> dict[str, Any]:
 @claim(
     "ltb-beats-lsa",
     paper="ltb",
+    whose="paper",
+    seen="transcription",
     where="Figure 1",
     title="Trained on fresh prompts, the block ends clearly below self-attention",
     statement=r"""
         At $d = n = 5$, no noise, prior mean $(1, \dots, 1)$, a linear transformer block trained on fresh batches of 128
         prompts reaches a clearly smaller risk than linear self-attention trained in the same way.
     """,
-    refuted_by="A trained block that is not below what the best single head could reach.",
+    refuted_by={
+        "floor": "A trained block that is not below the least risk of a single head.",
+        "clearly": "Trained self-attentions that are on average less than 1.2 times as bad as the trained blocks.",
+    },
     method=r"""
         Both are trained by Adam on the papers' own objective. The text has neither step size nor number of steps nor
-        numbers; ours are a step size of 0.01 that falls to zero. "Clearly" is made a number: every trained block must
-        be below the *least* risk of self-attention, which no training of it can beat. Risks of trained models are
-        exact.
+        numbers; ours are a step size of 0.01 that falls to zero. "Clearly" is made two numbers: every trained block
+        must be below the *least* risk of self-attention, which no training of it can beat, and the trained models must
+        differ by a fifth. Both must have come near the least risk of their class, else nothing is decided. Risks of
+        trained models are exact.
     """,
-    quick="3 members of each, 2,500 steps",
-    full="3 members of each, 20,000 steps",
+    quick="4 members of each, 2,500 steps",
+    full="4 members of each, 20,000 steps",
     seconds=25,
 )
 def ltb_beats_lsa(lab: Lab) -> Evidence:
@@ -178,26 +205,33 @@ def ltb_beats_lsa(lab: Lab) -> Evidence:
     problem = Problem.of(isotropic(D, N, 1.0))
     block, attention = float(gd_beta_minimum(problem)), best_heads(problem, 1).risk
     ends = {name: curve["risks"][-1] for name, curve in found.items()}
+    ratio = paired(np.log(ends["LSA"]), np.log(ends["LTB"]))
     checks = (
         at_most(
             "largest risk of the trained blocks beside the least risk of self-attention",
             max(ends["LTB"]),
             attention,
+            against="floor",
             reason="Exact risks, and the least risk of a class: no tolerance is called for.",
         ),
-        at_most(
-            "largest risk of the trained blocks beside GD-beta's least risk",
-            max(ends["LTB"]),
-            1.05 * block,
-            reason="Adam on batches of 128 prompts jitters about the optimum; "
-            "5 % is a twentieth of the gap to self-attention.",
-        ),
         at_least(
-            "least risk of the trained self-attentions beside the least of the class",
-            min(ends["LSA"]),
-            attention,
-            tolerance=1e-6,
-            reason="Nothing in the class can be below; 1e-6 is for the descent that finds the least.",
+            "logarithm of trained LSA over trained LTB, mean over pairs of members, beside that of 1.2",
+            ratio.value,
+            float(np.log(1.2)),
+            error=ratio.error,
+            freedom=ratio.freedom,
+            against="clearly",
+            reason="A fifth is what we call clear. Members are paired by number: the same prompts.",
+        ),
+        *(
+            at_most(
+                f"largest risk of the trained {name}, over the least of its class",
+                max(ends[name]) / least,
+                1.05,
+                against=CONTROL,
+                reason="Adam on batches of 128 prompts jitters about the optimum; 5 % is a tenth of the gap.",
+            )
+            for name, least in (("LTB", block), ("LSA", attention))
         ),
     )
     series = tuple(
@@ -214,7 +248,7 @@ def ltb_beats_lsa(lab: Lab) -> Evidence:
     figure = Figure(
         "figure-1",
         "Training as in Figure 1",
-        "Mean of three members with standard errors, exact risks. "
+        "Mean of four members with standard errors, exact risks. "
         "The block goes through the floor of self-attention and ends at GD-beta.",
         (
             Panel(
@@ -223,4 +257,4 @@ def ltb_beats_lsa(lab: Lab) -> Evidence:
         ),
         columns=1,
     )
-    return Evidence(checks, (figure,))
+    return Evidence(checks, (figure,), headline=checks[0].name)

@@ -84,8 +84,15 @@ def excess(task: LinearRegression, heads: int) -> float:
 
         With Gaussian inputs of the same covariance and a prior mean that is not 0, no number of heads does.
     """,
-    refuted_by="A setting in which so many heads stay above the best affine function by more than rounding; "
-    "one head fewer, or Gaussian inputs, that reach it; training that ends elsewhere.",
+    refuted_by={
+        "all": "A setting of constant norm in which $d+1$ heads stay above the best affine function.",
+        "enough": "One in which $\\min(d, 1 + \\operatorname{rank} A)$ heads do, tasks being symmetric.",
+        "step": "A setting with symmetric tasks in which GD-beta is not the best affine function.",
+        "needed": "One head fewer that reaches it, on the sphere, with a circle, or at the corners of a cube.",
+        "pool": "A pool of three tasks on the sphere for which $d$ heads do.",
+        "gaussian": "Gaussian inputs with which $d+1$ heads reach it.",
+        "trained": "Training from random weights, or sampled prompts, that end elsewhere.",
+    },
     method=r"""
         $\langle A, X^\top X/n\rangle$ is then the constant 1, so affine functions of the Gram matrix are linear. In
         labels $y - \langle\mu,x\rangle$ the best one is the matrices $\mu_l A + \mathrm{sym}(e_y\Gamma_l^\top)$;
@@ -114,7 +121,7 @@ def constant_norm(lab: Lab) -> Evidence:
     checks = [*_checks_on(settings), *_needed(curves), *_beyond()]
     lab.tell("training", 0.7)
     checks += _trained(lab)
-    return Evidence(tuple(checks), (_figure(curves),), (_table(settings),))
+    return Evidence(tuple(checks), (_figure(curves),), (_table(settings),), headline=checks[0].name)
 
 
 def _settings() -> list[dict[str, Any]]:
@@ -147,6 +154,8 @@ def _checks_on(settings: list[dict[str, Any]]) -> list[Check]:
             f"constant norm: largest excess of {words} over the best affine function, {len(rows)} settings",
             max(abs(row[name]) for row in rows),
             1e-9,
+            exact=name != "enough",
+            against=name,
             reason=ROUNDING,
         )
         for words, name, rows in (
@@ -159,6 +168,8 @@ def _checks_on(settings: list[dict[str, Any]]) -> list[Check]:
             "Gaussian inputs: least excess of d + 1 heads",
             min(row["all"] for row in settings if not row["constant"]),
             0.01,
+            exact=True,
+            against="gaussian",
             reason="Whatever is not rounding; a hundredth of the risk is far from it.",
         )
     ]
@@ -170,6 +181,7 @@ def _needed(curves: dict[str, list[float]]) -> list[Check]:
             f"{law.label}, d = {D}: excess of {law.heads(D) - 1} {'head' if law.rank == 1 else 'heads'}, one fewer",
             curves[law.label][law.heads(D) - 2],
             0.01,
+            against="needed",
             reason="Whatever is not rounding, nor what descent leaves.",
         )
         for law in laws(D)
@@ -186,18 +198,22 @@ def _beyond() -> list[Check]:
             "on an ellipsoid, covariance not diagonal, d = 3: excess of d heads",
             abs(excess(ellipsoid, 3)),
             1e-9,
+            against="enough",
             reason=ROUNDING,
         ),
         at_most(
             "on the sphere, a pool of three tasks, d = 3: excess of d + 1 heads",
             abs(excess(pool, 4)),
             1e-9,
+            exact=True,
+            against="all",
             reason=ROUNDING,
         ),
         at_least(
             "on the sphere, a pool of three tasks, d = 3: excess of d heads",
             excess(pool, 3),
             0.01,
+            against="pool",
             reason="Whatever is not rounding, nor what descent leaves.",
         ),
     ]
@@ -219,6 +235,7 @@ def _trained(lab: Lab) -> list[Check]:
             f"on the sphere, trained from {STARTS} random starts: worst risk over the least risk of GD-beta, less 1",
             max(ends) / goal - 1,
             1e-9,
+            against="trained",
             reason="Newton steps end where the gradient is a billionth of the risk; we saw rounding alone.",
         ),
         consistent(
@@ -227,6 +244,7 @@ def _trained(lab: Lab) -> list[Check]:
             goal,
             error=on_tokens.standard_error,
             resolution=0.05 * goal,
+            against="trained",
             reason="Three standard errors; with Gaussian inputs it would be a quarter above.",
         ),
     ]

@@ -67,7 +67,7 @@
       marks.push(Plot.line(rows, { x, y: (row) => row[1], stroke: colour, strokeWidth: 2, strokeDasharray: DASHES[style] }));
     }
     if (style === "points" || style === "both") {
-      marks.push(Plot.dot(rows, { x, y: (row) => row[1], symbol: SYMBOLS[series.symbol], fill: colour, stroke: "var(--card)", strokeWidth: 0.75, r: 4 }));
+      marks.push(Plot.dot(rows, { x, y: (row) => row[1], symbol: SYMBOLS[series.symbol], fill: colour, stroke: "var(--card)", strokeWidth: 0.75, r: series.size }));
     }
     return marks;
   }

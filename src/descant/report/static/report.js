@@ -50,16 +50,17 @@
     if (!form) return;
     const claims = [...document.querySelectorAll("li.claim")];
     const apply = () => {
-      const { verdict, paper, words } = Object.fromEntries(new FormData(form));
+      const { verdict, paper, whose, words } = Object.fromEntries(new FormData(form));
       const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
       let shown = 0;
       for (const claim of claims) {
         const matches = (!verdict || claim.dataset.verdict === verdict) && (!paper || claim.dataset.paper === paper)
+          && (!whose || claim.dataset.whose === whose)
           && wanted.every((word) => claim.dataset.words.includes(word));
         claim.hidden = !matches;
         shown += matches;
       }
-      for (const group of document.querySelectorAll(".group")) group.hidden = !group.querySelector("li.claim:not([hidden])");
+      for (const group of document.querySelectorAll(".group, .part")) group.hidden = !group.querySelector("li.claim:not([hidden])");
       document.getElementById("found").textContent = shown === claims.length ? `${shown} claims` : `${shown} of ${claims.length} claims`;
     };
     form.addEventListener("input", apply);
