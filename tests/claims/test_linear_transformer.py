@@ -14,6 +14,9 @@ from tests.support.claims_lab import Planted, cases, plant, shrink
 
 HOME = "descant.claims.linear_transformer"
 FEWER = {f"{HOME}._networks.SAMPLES": (8_192, 8_192), f"{HOME}._networks.LEVEL_SAMPLES": (2_048, 2_048)}
+TWO = ("uniform:5", "1,3")
+FEWER |= {f"{HOME}.{name}": TWO for name in ("table.PRINTED_LAWS", "bayes_beside.LAWS", "like_full.LAWS")}
+FEWER |= {f"{HOME}.depth.LARGE": TWO[:1], f"{HOME}.depth.LAWS": ("uniform:2", "uniform:5")}
 ROWS = ("value", "error", "ordinary", "ordinary_error", "exploding", "worst")
 NESTED = ("profiles", "profile_errors", "blocks")
 

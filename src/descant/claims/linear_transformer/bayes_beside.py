@@ -86,6 +86,7 @@ def bayes_beside(lab: Lab) -> Evidence:
                 tuple(
                     Series(LAW_NAMES[law], tuple(range(1, len(curves[law]) + 1)), tuple(curves[law]))
                     for law in ("uniform:2", "uniform:5", "1,3", "1,3,5")
+                    if law in curves
                 ),
             ),
         ),
