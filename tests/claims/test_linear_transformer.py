@@ -14,6 +14,9 @@ from tests.support.claims_lab import Planted, cases, plant, shrink
 
 HOME = "descant.claims.linear_transformer"
 FEWER = {f"{HOME}._networks.SAMPLES": (8_192, 8_192), f"{HOME}._networks.LEVEL_SAMPLES": (2_048, 2_048)}
+TWO = ("uniform:5", "1,3")
+FEWER |= {f"{HOME}.{name}": TWO for name in ("table.PRINTED_LAWS", "bayes_beside.LAWS", "like_full.LAWS")}
+FEWER |= {f"{HOME}.depth.LARGE": TWO[:1], f"{HOME}.depth.LAWS": ("uniform:2", "uniform:5")}
 ROWS = ("value", "error", "ordinary", "ordinary_error", "exploding", "worst")
 NESTED = ("profiles", "profile_errors", "blocks")
 
@@ -32,7 +35,7 @@ def exchanged(names):
                 rows = getattr(own, field) if index is None else getattr(own, field)[index]
                 row = list(rows[own.names.index(source)])
                 length = int(name.split()[1]) if " " in name else 1
-                return row[:length] if len(row) >= length else row + row[-1:] * (length - len(row))
+                return row[-length:] if len(row) >= length else row + row[-1:] * (length - len(row))
 
             changes = {field: [instead(field, name, None) for name in measured.names] for field in ROWS}
             for field in NESTED:

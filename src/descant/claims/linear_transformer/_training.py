@@ -34,6 +34,8 @@ LONG_AXIAL: dict[str, Any] = {"pieces": 8, "most_pieces": 16, "random_starts": 2
 # FULL gain nothing over DIAG.
 DENSE_STARTS, DENSE_STEPS, DENSE_PIECES = (2, 4), (12_000, 100_000), (128, 512)
 FIRST_DENSE = 3
+# The network whose weights are looked at is trained for twice as long.
+DOUBLE = ("1,3", 4)
 # The first depth at which DIAG is trained again from a neighbouring law's network.
 FIRST_AGAIN = 3
 
@@ -47,7 +49,8 @@ def trainer(law: str, kind: str, depth: int, known: dict[str, Any], seed: int, *
     """What trains the networks of a kind up to a depth that are not `known` yet; `found(trainer, state)` has them."""
     task = task_of(law)
     if kind in ("full", "near"):
-        return _dense_trainer(task, kind, depth, known, seed, long)
+        steps = DENSE_STEPS[long] * (2 if (law, depth) == DOUBLE else 1)
+        return _dense_trainer(task, kind, depth, known, seed, long, steps)
     settings = dict((LONG_AXIAL if long else SHORT_AXIAL) if kind == "axial" else {} if long else SHORT)
     levels = _levels(kind, depth, task, known, settings.pop("random_starts", RANDOM_STARTS))
     missing = [_after(level, known) for level in levels if level.name not in known]
@@ -56,7 +59,7 @@ def trainer(law: str, kind: str, depth: int, known: dict[str, Any], seed: int, *
 
 
 def _dense_trainer(
-    task: LinearRegression, kind: str, depth: int, known: dict[str, Any], seed: int, long: bool
+    task: LinearRegression, kind: str, depth: int, known: dict[str, Any], seed: int, long: bool, steps: int
 ) -> DenseTrainer:
     """FULL from random weights, at every depth at which it can be better than DIAG; or from near a trained DIAG."""
 
@@ -69,7 +72,7 @@ def _dense_trainer(
     depths = [depth] if kind == "near" else range(FIRST_DENSE, depth + 1)
     names = {f"{kind} {layers}": layers for layers in depths if f"{kind} {layers}" not in known}
     plans = {name: (lambda layers=layers: starts(layers)) for name, layers in names.items()}
-    return DenseTrainer(task, plans, seed=seed, steps=DENSE_STEPS[long], pieces=DENSE_PIECES[long])
+    return DenseTrainer(task, plans, seed=seed, steps=steps, pieces=DENSE_PIECES[long])
 
 
 def found(trainer: Any, state: Any) -> dict[str, Any]:

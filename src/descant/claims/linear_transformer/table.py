@@ -93,8 +93,8 @@ def table_1_claim(lab: Lab) -> Evidence:
     words = (
         f"Of {ENTRIES} entries for networks, {total} are judged: ours is clearly lower (by more than a tenth) "
         f"in {counts['lower']}, reaches the printed loss, within 3% and errors, in {counts['reached']}, lies above it "
-        f"in {counts['above']}; {counts['bound']} of GD++ are printed below the bound of constant ridge, and not judged "
-        "here (claim `table-1-gd-plus-plus`).",
+        f"in {counts['above']}; {counts['bound']} of GD++ are printed below the bound of constant ridge, and not "
+        "judged here (claim `table-1-gd-plus-plus`).",
         "Not judged, because no FULL network of ours was trained there and DIAG does not reach the printed loss: "
         + ("; ".join(left_out) or "none")
         + ". The other entries are deeper than our networks.",
