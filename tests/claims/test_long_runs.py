@@ -30,7 +30,7 @@ def test_what_is_written_is_read_again(tmp_path):
     found = long_run("made", tmp_path)
     assert found.numbers == {"risk": [1.0, 2.0]}
     assert found.note["command"] == "descant reproduce made" and found.note["seconds"] == 3.0
-    assert set(found.note) == {"name", "command", "machine", "date", "code", "seconds"}
+    assert set(found.note) == {"name", "command", "machine", "date", "code", "seconds", "remark"}
     assert jnp.array_equal(found.model("second").v, second.v)
     # A later run of that name leaves nothing of this one.
     write(tmp_path, first=second)
@@ -49,6 +49,7 @@ def test_a_model_of_another_run_is_noticed(tmp_path):
 @pytest.mark.parametrize("name", NAMES)
 def test_those_of_the_package_are_whole(name):
     found = long_run(name)
+    assert set(found.note) == {"name", "command", "machine", "date", "code", "seconds", "remark"}
     for model in found.models:
         found.model(model)
     files = list(found.folder.iterdir())

@@ -171,6 +171,7 @@ LONG_RUN = {
     "date": "2026-11-16",
     "code": "0123456789abcdef",
     "seconds": 5400.0,
+    "remark": "In three parts.",
 }
 
 

@@ -23,7 +23,7 @@ REMEDY = "install Descant again: it came with the package"
 
 @dataclass(frozen=True)
 class LongRun:
-    """A long run: its `note` (name, command, machine, date, digest of the code, seconds), and its `numbers`."""
+    """A long run: its `note` (name, command, machine, date, digest of the code, seconds, remark), and its `numbers`."""
 
     folder: Path
     note: dict[str, Any]
@@ -56,11 +56,13 @@ def write_long_run(
     seconds: float,
     numbers: Any,
     models: Mapping[str, Any] | None = None,
+    remark: str = "",
     home: Path = HOME,
 ) -> LongRun:
     """Write a long run; the files of an earlier one of that name are replaced.
 
-    `command` is what computed it, `numbers` is anything that JSON holds, `models` are saved by `descant.attention`.
+    `command` is what computed it, `numbers` is anything that JSON holds, `models` are saved by `descant.attention`;
+    `remark` says what the rest of the note leaves out.
     """
     from ..attention import save  # noqa: PLC0415, titles don't wait for JAX
     from ..runs import environment  # noqa: PLC0415
@@ -83,6 +85,7 @@ def write_long_run(
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "code": code_digest(),
         "seconds": float(seconds),
+        "remark": remark,
     }
     write_page(folder / NAME, {"note": note, "numbers": numbers, "models": digests})
     found = long_run(name, home)

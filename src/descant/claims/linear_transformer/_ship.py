@@ -1,7 +1,7 @@
 """Train the networks that the package ships, and write them as a long run.
 
-`python -m descant.claims.linear_transformer._ship` takes about two hours on one core; `... LAW KIND DEPTH` trains one
-of them beside those that are shipped already.
+`python -m descant.claims.linear_transformer._ship` takes hours on one core; `... LAW KIND DEPTH` trains one of them
+beside those that are shipped already.
 """
 
 import sys
