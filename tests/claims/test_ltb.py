@@ -70,7 +70,13 @@ PLANTED = [
         f"{HOME}.block_optima.one_direction",
         # Tasks that differ along two directions.
         lambda _: lambda d, n, sigma, seed: crooked(d, n, sigma, key=jax.random.key(seed)),
-        smaller={f"{HOME}.block_optima.STARTS": 3},
+        smaller={
+            f"{HOME}.block_optima.STARTS": 3,
+            f"{HOME}.block_optima._tasks": lambda lab: {
+                "isotropic": isotropic(3, 6, 1.0),
+                "without symmetry, noise 0.4": crooked(3, 6, 0.4, key=lab.key("crooked")),
+            },
+        },
     ),
     Planted(
         "outside-span",
@@ -159,7 +165,7 @@ TRAINED = [
         f"{HOME}.training.random_weights",
         # Weights that are all zero: a saddle, which no gradient leads away from.
         lambda weights: lambda kind, d, key: jax.tree.map(jnp.zeros_like, weights(kind, d, key)),
-        smaller={f"{HOME}.training.D": 2, f"{HOME}.training.N": 3},
+        smaller={f"{HOME}.training.D": 4, f"{HOME}.training.N": 4},
     ),
     Planted(
         "ltb-beats-lsa",
@@ -167,7 +173,7 @@ TRAINED = [
         # The same model under two names: it does not come near the block's least risk.
         lambda _: LSA,
         becomes="undecided",
-        smaller={f"{HOME}.training.D": 2, f"{HOME}.training.N": 2, f"{HOME}.training.STEPS": 1500},
+        smaller={f"{HOME}.training.D": 3, f"{HOME}.training.N": 4, f"{HOME}.training.STEPS": 1500},
     ),
     Planted(
         "mean-learnability",
@@ -181,7 +187,7 @@ TRAINED = [
         f"{HOME}.nonlinear.kernel",
         # A baseline that is as linear as the models.
         lambda _: lambda name, left, right: left @ np.swapaxes(right, -1, -2),
-        smaller={f"{HOME}.nonlinear.STEPS": 100},
+        smaller={f"{HOME}.nonlinear.STEPS": 60, f"{HOME}.nonlinear.SAMPLES": 8192},
     ),
     Planted(
         "digits",
