@@ -125,7 +125,8 @@ def test_long_runs_rates_controls_and_origins_are_told(report):
     text = Page(report / "claims" / "lt-bars.html").text
     for words in (
         "from a long run",
-        "descant reproduce lt-bars --budget full , 1 h 30 min on an accelerator, 2026-11-16; code 0123456789ab. In three parts.",
+        "descant reproduce lt-bars --budget full , 1 h 30 min on an accelerator, 2026-11-16",
+        "; code 0123456789ab. In three parts.",
         "networks that fit: 18 of 20",
         "0.9 (0.",
         "loss that still fell control",
