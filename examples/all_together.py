@@ -24,7 +24,7 @@ from student_t_prior import HeavyTails
     statement="The gated layer learns: its risk ends below 0.9 times that of the answer 0.",
     refuted_by="A larger risk.",
     method="Stochastic gradient descent on fresh prompts; risks on tokens, with standard errors.",
-    **{"quick": "300 steps", "full": "the same"},
+    **{"quick": "300 steps", "full": "the same"},  # pyright: ignore[reportArgumentType]
     seconds=20,
 )
 def all_together(lab: Lab) -> Evidence:  # train, save, load, measure

@@ -60,8 +60,9 @@ class Contexts:
 
         (count, d + 1, d + 1) each; the first maps a token to what has become of it, the context's and the query alike.
         """
-        gram = np.zeros((*self.values.shape, self.values.shape[1] + 1))
-        gram[:, range(gram.shape[1]), range(gram.shape[1])] = self.values
+        inputs = range(self.values.shape[-1])
+        gram = np.zeros((*self.values.shape, len(inputs) + 1))
+        gram[:, inputs, inputs] = self.values
         gram = np.concatenate([gram, np.concatenate([self.products, self.squares[:, None]], axis=1)[:, None]], axis=1)
         gram[:, :-1, -1] = self.products
         now = np.broadcast_to(np.eye(gram.shape[1]), gram.shape)
