@@ -99,7 +99,7 @@ PLANTED = [
         lambda best: lambda problem, heads: best(problem, heads + problem.d),
         smaller={
             f"{HOME}.lsa_gap.MEANS": (1.0, 30.0, 100.0),
-            f"{HOME}.lsa_gap._grid": lambda lab: {"d = n = 3": isotropic(3, 3, 1.0)},
+            f"{HOME}.lsa_gap._grid": lambda lab: {"d = n = 5": isotropic(5, 5, 1.0)},
         },
     ),
     Planted(
