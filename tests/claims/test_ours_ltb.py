@@ -96,7 +96,7 @@ PLANTED = [
         f"{HOME}.few_tasks.leading",
         # The part of the preconditioner forgotten.
         lambda leading: lambda d: leading(d) * 0.7,
-        smaller={f"{HOME}.few_tasks.SIZES": (8, 256)},
+        smaller={f"{HOME}.few_tasks.SIZES": (8, 256), f"{HOME}.few_tasks.MANY": 800, f"{HOME}.few_tasks.POOLS": 60},
     ),
 ]
 

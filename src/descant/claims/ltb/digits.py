@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, Key
 from scipy.linalg import solve
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
@@ -47,7 +47,7 @@ ROWS, COLUMNS = np.triu_indices(D + 1)
 
 
 @jax.jit
-def _prompts(task: DigitTasks, keys: PRNGKeyArray) -> Prompt:
+def _prompts(task: DigitTasks, keys: Key[Array, " m"]) -> Prompt:
     return jax.vmap(lambda key: task.sample(key=key))(keys)
 
 
@@ -175,7 +175,8 @@ def measured(lab: Lab) -> dict[str, Any]:
     where="Beyond the paper: its claim on data that is not Gaussian",
     title="On handwritten digits, the block wins by two to three per cent where tasks have a common part of strength 2",
     statement=r"""
-        Few-shot regression on images of digits: 20 images with numbers, one to be answered. If the numbers are a coding
+        Few-shot regression on images of digits, ten principal components of each: 20 images with numbers, one to be
+        answered. If the numbers are a coding
         of the ten classes that is new in each task and centred at zero, one head of linear self-attention and the block
         do equally well; if all codings have a common part (the digit's own value) of twice the size of their own, the
         block is better, by two to three per cent of the error. At four times the size its relative lead is smaller:

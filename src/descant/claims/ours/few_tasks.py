@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from scipy.optimize import minimize
@@ -122,6 +123,7 @@ def layers_on_pools(lab: Lab, pools: int) -> dict[str, list[float]]:
         own = PlainProblem(mean, (tasks - mean).T @ (tasks - mean) / FEW, *_rest(plain))
         gamma = np.asarray(optimal_gamma(own, mean))
         moments = GramMoments.of(LinearRegression(D, N, PoolPrior(tasks), noise=FixedNoise(SIGMA)))
+        moments = jax.tree.map(np.asarray, moments)
         step = Layer(np.append(-mean, 1.0), np.vstack([gamma.T, np.zeros(D)]), mean)
         ends = {"LTB": fitted(moments, step, True), "LSA": fitted(moments, lsa_start, False)}
         found["GD-beta"].append(float(gd_beta_risk(plain, mean, gamma)))
