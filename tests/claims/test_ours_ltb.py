@@ -19,7 +19,8 @@ HOME = "descant.claims.ours"
 @pytest.mark.parametrize("n", [1, 3, 50])
 def test_weights_of_one_length_have_the_stated_risk_at_another(rank, n):
     problem = Problem.of(crooked(3, 6, 0.4, key=jax.random.key(0), rank=rank))
-    moved = gd_beta_risk(other_length.at_length(problem, n), problem.mean, optimal_gamma(problem, problem.mean))
+    mean, gamma = np.asarray(problem.mean), np.asarray(optimal_gamma(problem, problem.mean))
+    moved = gd_beta_risk(other_length.at_length(problem, n), mean, gamma)
     np.testing.assert_allclose(other_length.moved_risk(problem, n), moved, rtol=1e-12)
 
 
@@ -40,7 +41,7 @@ def test_a_head_for_one_length_beats_zero_from_half_of_it_on():
     head = best_heads(problem, 1)
     zero = float(problem.signal + problem.size(problem.mean))
     for n in (3, 4, 100):
-        moved = gram_risk(other_length.at_length(problem, n), jnp.zeros(2), jnp.asarray(head.tensor))
+        moved = gram_risk(other_length.at_length(problem, n), np.zeros(2), head.tensor)
         assert float(moved) < zero
 
 
@@ -95,7 +96,7 @@ PLANTED = [
         f"{HOME}.few_tasks.leading",
         # The part of the preconditioner forgotten.
         lambda leading: lambda d: leading(d) * 0.7,
-        smaller={f"{HOME}.few_tasks.SIZES": (8, 256)},
+        smaller={f"{HOME}.few_tasks.SIZES": (8, 256), f"{HOME}.few_tasks.MANY": 800, f"{HOME}.few_tasks.POOLS": 60},
     ),
 ]
 

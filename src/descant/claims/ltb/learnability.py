@@ -176,7 +176,7 @@ def mean_learnability(lab: Lab) -> Evidence:
     adam = lab.keep("adam", lambda: adam_iterations(lab))
     slopes = np.diff(np.log(adam), axis=0) / np.diff(np.log(FURTHER))[:, None]
     whole = mean_over(np.log(np.divide(adam[-1], adam[0])) / np.log(FURTHER[-1] / FURTHER[0]))
-    steepest, flattest = np.argmax(slopes.mean(axis=1)), np.argmin(slopes.mean(axis=1))
+    steepest, flattest = int(np.argmax(slopes.mean(axis=1))), int(np.argmin(slopes.mean(axis=1)))
     bend = paired(slopes[steepest], slopes[flattest])
     units = {key: times[*key, 1.0][0] * rate / np.log(1 / GOAL) for key, rate in stated.items()}
     oddest = max(units, key=lambda key: abs(units[key] - 1))

@@ -202,4 +202,4 @@ def gap_limit(lab: Lab) -> Evidence:
     )
     columns = ("problem", "|μ|²", "gap / |μ|²", "2/(n+2)", "sharper bound / |μ|²")
     table = Table("lsa-gap-limit", "Gaps relative to the squared mean", columns, tuple(rows), FOUND)
-    return Evidence(tuple(checks), (figure,), (table,), headline=checks[4].name)
+    return Evidence(tuple(checks), (figure,), (table,), headline=checks[0].name)

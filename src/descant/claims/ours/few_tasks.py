@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from scipy.optimize import minimize
@@ -24,11 +25,12 @@ from .. import (
     consistent,
     mean_over,
     paired,
+    worst_share,
 )
 
 D, N, SIGMA = 2, 4, 0.7
 SIZES = (4, 8, 16, 32, 64, 256, 1024)
-MANY, POOLS = 4000, 72
+MANY, POOLS = 2000, 120
 FEW = 8
 
 
@@ -121,6 +123,7 @@ def layers_on_pools(lab: Lab, pools: int) -> dict[str, list[float]]:
         own = PlainProblem(mean, (tasks - mean).T @ (tasks - mean) / FEW, *_rest(plain))
         gamma = np.asarray(optimal_gamma(own, mean))
         moments = GramMoments.of(LinearRegression(D, N, PoolPrior(tasks), noise=FixedNoise(SIGMA)))
+        moments = jax.tree.map(np.asarray, moments)
         step = Layer(np.append(-mean, 1.0), np.vstack([gamma.T, np.zeros(D)]), mean)
         ends = {"LTB": fitted(moments, step, True), "LSA": fitted(moments, lsa_start, False)}
         found["GD-beta"].append(float(gd_beta_risk(plain, mean, gamma)))
@@ -140,13 +143,11 @@ def layers_on_pools(lab: Lab, pools: int) -> dict[str, list[float]]:
         test it on new tasks of that law. GD-$\beta$'s expected excess over its least risk tends to $c/K$ with
         $c = d\bigl[(1-g)^2 + (d+1)g^2/n\bigr] + n\bigl[s^2 d(d+1) - 4sd + 2d^2\bigr]/(n+1+s)^3$, $s = d + \sigma^2$,
         $g = n/(n+1+s)$, whatever $\mu$ is. At $d = 2$, $n = 4$, noise 0.7 and $K = 8$, LTB, which is the same function
-        for the law itself, loses more than GD-$\beta$ on the same tasks: it also fits their third moments. Single-head
-        LSA loses more still.
+        for the law itself, loses more than GD-$\beta$ on the same tasks: it also fits their third moments.
     """,
     refuted_by={
         "rate": "A mean excess of GD-beta that is another with many tasks, or with one.",
         "block": "Blocks that lose no more than GD-beta on the same eight tasks.",
-        "attention": "Single heads that lose no more than blocks on the same eight tasks.",
     },
     method=r"""
         GD-$\beta$'s risk on a pool depends on its mean and covariance only, so the best one is in closed form, and so
@@ -155,8 +156,8 @@ def layers_on_pools(lab: Lab, pools: int) -> dict[str, list[float]]:
         that of the prior mean. LTB and LSA are fitted by descent on the pool's exact risk, LTB from the pool's best
         GD-$\beta$, LSA from the best head for the law; means over pools have errors by $t$ quantiles.
     """,
-    quick="4,000 pools for each of 9 points; 72 pools of 8 tasks for LTB and LSA",
-    full="40,000 pools; 720 pools of 8 tasks",
+    quick="250 to 2,000 pools for each of 10 points; 120 pools of 8 tasks for LTB and LSA",
+    full="ten times as many",
     seconds=8,
 )
 def few_tasks(lab: Lab) -> Evidence:
@@ -176,13 +177,15 @@ def few_tasks(lab: Lab) -> Evidence:
     least |= {"LTB": least["GD-beta"], "LSA": best_heads(law(D), 1).risk}
     excess = {name: np.array(values) - least[name] for name, values in layers.items()}
     checks = (*_rates(found, least["GD-beta"]), *_classes(excess))
+    share = worst_share(excess["LSA"])
     rows = tuple((name, least[name], *mean_over(values)[:2]) for name, values in excess.items())
     table = Table(
         "few-tasks",
         f"Fitted to {FEW} tasks, tested on their law: d = {D}, n = {N}, noise {SIGMA:g}",
         ("class", "least risk on the law", "mean excess", "±"),
         rows,
-        f"{pools} pools; the same ones for all.",
+        f"{pools} pools; the same ones for all. The ten worst carry {share:.0%} of the mean excess of LSA, so no order "
+        "of it is claimed.",
     )
     values = [found["counts"][str(K)] for K in SIZES]
     figure = Figure(
@@ -233,11 +236,8 @@ def _rates(found: dict[str, Any], least: float) -> list[Check]:
 
 def _classes(excess: dict[str, np.ndarray]) -> list[Check]:
     more = paired(excess["LTB"], excess["GD-beta"])
-    heads = paired(excess["LSA"], excess["LTB"])
     why = "Over pools, both fitted to the same tasks."
     return [
         at_least(f"excess of LTB less that of GD-beta, {FEW} tasks", more.value, 0.0, error=more.error,
                  freedom=more.freedom, against="block", reason=why),
-        at_least(f"excess of LSA less that of LTB, {FEW} tasks", heads.value, 0.0, error=heads.error,
-                 freedom=heads.freedom, against="attention", reason=why),
     ]  # fmt: skip
