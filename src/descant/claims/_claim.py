@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from inspect import cleandoc, unwrap
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from .._checks import CONTROL
+from .._checks import CONTROL, Verdict
 from .._names import file_name
 from .._registry import look_here
 from ._evidence import Evidence
@@ -87,6 +87,10 @@ class Claim:
     def doubtful(self) -> bool:
         """Whether the words that are judged may not be the paper's: then it is not the paper that fails with them."""
         return self.seen in DOUBTFUL
+
+    def standing(self, verdict: Verdict) -> str:
+        """What a verdict says of the claim: where words that may be corrupt fail, nothing is said of the paper."""
+        return "not-as-read" if verdict == "does-not-hold" and self.doubtful else verdict
 
     def evidence(self, lab: "Lab") -> Evidence:
         """Run the experiment; a `ValueError` if a refutation has no check, or a check stands against nothing."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 MARKS = {
     "holds": "[green]holds[/green]",
     "does-not-hold": "[red]does not hold[/red]",
+    "not-as-read": "[magenta]not as transcribed[/magenta]",
     "undecided": "[yellow]undecided[/yellow]",
 }
 
@@ -139,14 +140,16 @@ def _as_json(claim: "Claim", judgement: "Judgement") -> dict[str, Any]:
 
 def _title(claim: "Claim | Title") -> str:
     """The headline for a terminal, which sets no formulas."""
-    return claim.title.replace("$", "").replace(r"^\top", "ᵀ").replace(r"\eta", "η")
+    from ..figures import bare
+
+    return bare(claim.title)
 
 
 def _line(claim: "Claim", judgement: "Judgement") -> str:
     if judgement.failure:
         last = judgement.failure.strip().splitlines()[-1]
         return f"[red]failed[/red]  {claim.id}: {last}"
-    return f"{MARKS[judgement.verdict]}  {_title(claim)} ({claim.id}, {judgement.seconds:.0f} s)"
+    return f"{MARKS[claim.standing(judgement.verdict)]}  {_title(claim)} ({claim.id}, {judgement.seconds:.0f} s)"
 
 
 def _print_summary(console, claims: "dict[str, Claim]", judgements: "dict[str, Judgement]", page: Path) -> None:
@@ -156,12 +159,13 @@ def _print_summary(console, claims: "dict[str, Claim]", judgements: "dict[str, J
     from ..claims import PAPERS
 
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for column in ("paper", "holds", "does not hold", "undecided"):
+    for column in ("paper", "holds", "does not hold", "not as transcribed", "undecided"):
         table.add_column(column, justify="left" if column == "paper" else "right")
     for paper in PAPERS.values():
-        verdicts = [judgement.verdict for id, judgement in judgements.items() if claims[id].paper == paper.id]
-        if verdicts:
-            counts = (str(verdicts.count(each)) for each in MARKS)
+        its = {id: judgement for id, judgement in judgements.items() if claims[id].paper == paper.id}
+        if its:
+            standings = [claims[id].standing(judgement.verdict) for id, judgement in its.items()]
+            counts = (str(standings.count(each)) for each in MARKS)
             table.add_row(f"{paper.short} ({paper.source})" if paper.source else paper.short, *counts)
     console.print(table)
     for id, judgement in judgements.items():

@@ -70,9 +70,7 @@ class Entry:
             return "not-run"
         if self.judgement.evidence is None:
             return "failed"
-        verdict = self.judgement.verdict
-        # What fails may be the copy: nothing is said of the paper.
-        return "not-as-read" if verdict == "does-not-hold" and self.claim.doubtful else verdict
+        return self.claim.standing(self.judgement.verdict)
 
     @property
     def ours(self) -> bool:

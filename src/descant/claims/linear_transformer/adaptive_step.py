@@ -26,7 +26,7 @@ def _contexts(lab: Lab) -> dict[float, Contexts]:
     whose="paper",
     seen="no equations",
     where="Section 5.3",
-    title="A layer of ω_xy multiplies the next step by one plus ω_xy times the squared residuals",
+    title=r"A layer of $\omega_{xy}$ multiplies the next step by one plus $\omega_{xy}$ times the squared residuals",
     statement=r"""
         A layer with $\omega_{xy}$ alone, then one with $\omega_{yx}$ alone, are a step of gradient descent of size
         $-\omega_{yx} (1 + \omega_{xy} \sum_i r_i^2)$, $r$ the residuals of least squares, if the multiplicative effect
@@ -99,7 +99,7 @@ def _in_the_mean(sigma: float) -> float:
     whose="derived",
     identity=True,
     where="Section 5.3",
-    title="A layer of ω_xy multiplies the next step by one plus ω_xy times the squared labels, exactly",
+    title=r"A layer of $\omega_{xy}$ multiplies the next step by one plus $\omega_{xy}$ times the squared labels",
     statement=r"""
         A layer with $\omega_{xy}$ alone, then one with $\omega_{yx}$ alone, answer $\hat w = -\omega_{yx} (1 +
         \omega_{xy} |y|^2) \sum_i y_i x_i$ on every context whose query is masked: no approximation is needed. As

@@ -94,7 +94,7 @@ def diagonal_momentum(lab: Lab) -> Evidence:
     seen="transcription",
     identity=True,
     where="Appendix A.2, the sentence after Lemma A.1",
-    title="The momentum's matrices contain M + a u w*ᵀ",
+    title=r"The momentum's matrices contain $M + a u w^{*\top}$",
     statement=r"""
         In Lemma 4.4, $\Gamma = a\,\omega_{xy} (M + a\,u w^{*\top})$ and $\Pi = \omega_{yx} M^\top (M + a\,u
         w^{*\top})$. So a text without displayed equations has it, in a sentence that is garbled elsewhere.

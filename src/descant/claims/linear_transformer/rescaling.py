@@ -37,7 +37,7 @@ class Row(NamedTuple):
     paper="linear-transformer",
     whose="extension",
     where="Beside section 5.2",
-    title="In trained networks the last layer's ω_yy has either sign, not only the one of section 5.2",
+    title=r"In trained networks the last layer's $\omega_{yy}$ has either sign, not only the one of section 5.2",
     statement=r"""
         Section 5.2 explains $\omega_{yy} < 0$: it shrinks the labels, more so the larger they are, as ridge regression
         shrinks least squares. In the DIAG networks that we found on $U(0, 2)$ to $U(0, 7)$, $\{1, 3\}$ and $\{1, 3,
