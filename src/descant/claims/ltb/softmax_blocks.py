@@ -77,6 +77,13 @@ def evidence_of(lab: Lab) -> tuple[dict[str, Any], tuple[dict[str, Any], ...]]:
     return numbers, ()
 
 
+WAITING = (
+    "A training that can decide takes a GPU: the paper's setting is 200,000 steps, and what a shorter one shows depends "
+    "on when it is stopped. At this budget tiny networks are trained for a moment, so that the experiment is seen to "
+    "run."
+)
+
+
 @claim(
     "softmax-blocks",
     paper="ltb",
@@ -150,12 +157,6 @@ def softmax_blocks(lab: Lab) -> Evidence:
     )
     headline = next(check.name for check in checks if check.against == "without")
     return Evidence(tuple(checks), (_figure(size, found, linear),), (table,), words, headline, notes)
-
-
-WAITING = (
-    "A training that can decide takes a GPU: the paper's setting is 200,000 steps, and what a shorter one shows depends on "
-    "when it is stopped. At this budget a tiny network is trained for a moment, so that the experiment is seen to run."
-)
 
 
 def _ended(name: str, worst: float, falling: float, attainable: float) -> list[Check]:
