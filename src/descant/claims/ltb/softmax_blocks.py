@@ -78,7 +78,7 @@ def evidence_of(lab: Lab) -> tuple[dict[str, Any], tuple[dict[str, Any], ...]]:
 
 
 WAITING = (
-    "A training that can decide takes a GPU: the paper's setting is 200,000 steps, and what a shorter one shows depends "
+    "A training that can decide takes a GPU: the paper's setting is 200,000 steps, and what shorter ones show depends "
     "on when it is stopped. At this budget tiny networks are trained for a moment, so that the experiment is seen to "
     "run."
 )
