@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from descant.claims import Axis, Evidence, Figure, Lab, Panel, Series, Table, _claim, equal
+from descant.claims import Axis, Baseline, Evidence, Figure, Lab, Panel, Series, Table, _claim, equal
 from descant.figures import DARK, LIGHT, PAGE_DARK, PAGE_LIGHT, bare, drawing
 from descant.figures.static import pictures
 from descant.report import draw_figures, write_report
@@ -372,6 +372,37 @@ def test_every_colour_stands_out():
 )
 def test_numbers_have_the_digits_their_errors_allow(value, error, text):
     assert " ".join(measured(value, error).striptags().replace("\u202f", " ").split()) == text
+
+
+def test_what_lies_beyond_given_limits_is_counted_and_not_drawn():
+    exploding = Series("network", (1, 2, 3), (0.1, 1.0, 1e20))
+    panel = Panel("", Axis("noise"), Axis("loss", log=True, limits=(0.01, 10.0)), (exploding,))
+    ready = drawing(Figure("x", "", "", (panel,)))
+    [found] = ready["panels"]
+    assert [row[1] for row in found["series"][0]["rows"]] == [0.1, 1.0] and ready["dropped"] == 1
+    assert found["y"]["limits"] == [0.01, 10.0]
+    assert "1e+20" in figure_csv(Figure("x", "", "", (panel,)))
+
+
+def test_legends_list_what_is_listed_and_dots_under_dots_are_larger():
+    series = (Series("one", (1, 2), (1, 2)), Series("formula", (1, 2), (1, 2), style="line", listed=False))
+    panel = Panel(
+        "", Axis("x"), Axis("y"), (*series, Series("two", (1, 2), (1, 2))), (Baseline("b", 1.0, listed=False),)
+    )
+    ready = drawing(Figure("x", "", "", (panel,)))
+    assert [entry["label"] for entry in ready["legend"]] == ["one", "two"]
+    first, _, last = ready["panels"][0]["series"]
+    assert first["size"] > last["size"] > 0
+
+
+def test_lines_through_few_points_are_curves_unless_only_whole_places_count():
+    def curved(x, style="line"):
+        panel = Panel("", Axis("x"), Axis("y"), (Series("s", x, tuple(range(len(x))), style=style),))
+        return drawing(Figure("x", "", "", (panel,)))["panels"][0]["series"][0]["curved"]
+
+    assert curved((0.5, 1.0, 2.5)) and curved((0.5, 1.0, 2.5), "dashed")
+    assert not curved((1, 2, 3)) and not curved((0.5, 1.0)) and not curved((0.5, 1.0, 0.7))
+    assert not curved((0.5, 1.0, 2.5), "both")
 
 
 def test_exact_is_said_where_it_was_said():

@@ -24,7 +24,8 @@ class Axis:
 class Series:
     """Points (x, y). `error` has the standard errors of y, if it has any.
 
-    Series of one `family` share a colour across the panels of a figure; by default the label is the family.
+    Series of one `family` share a colour across the panels of a figure; by default the label is the family. One that is
+    not `listed` is left out of the legend: `see` of the figure says what it is.
 
     **Arguments:** `x`, `y` and `error` are numbers of any kind, as many of each or no errors; else a `ValueError`.
 
@@ -38,6 +39,7 @@ class Series:
     error: tuple[float, ...] = ()
     style: Style = "both"
     family: str = ""
+    listed: bool = True
 
     def __post_init__(self):
         object.__setattr__(self, "x", tuple(float(value) for value in self.x))
@@ -52,11 +54,12 @@ class Series:
 
 @dataclass(frozen=True)
 class Baseline:
-    """A horizontal line with its meaning: a bound, a closed form, a baseline."""
+    """A horizontal line with its meaning: a bound, a closed form, a baseline; `listed` as for a series."""
 
     label: str
     y: float
     family: str = ""
+    listed: bool = True
 
 
 @dataclass(frozen=True)

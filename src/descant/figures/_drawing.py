@@ -86,6 +86,7 @@ def _panel(panel: Panel, looks: Looks) -> dict[str, Any]:
                 "style": series.style,
                 **looks[series.family or series.label, series.label],
                 "size": next(sizes) if series.style in DOTTED else 0.0,
+                "listed": series.listed,
                 "rows": [_row(row, its) for row, its in zip(rows, edges, strict=True)],
             }
         )
@@ -94,6 +95,7 @@ def _panel(panel: Panel, looks: Looks) -> dict[str, Any]:
             "label": bare(baseline.label),
             **looks[baseline.family or baseline.label, baseline.label],
             "dash": list(BASELINES[index % len(BASELINES)]),
+            "listed": baseline.listed,
             "y": baseline.y,
         }
         for index, baseline in enumerate(panel.baselines)
@@ -110,16 +112,26 @@ def _panel(panel: Panel, looks: Looks) -> dict[str, Any]:
     for each in ready:
         for row in each["rows"]:
             row[2:4] = [min(max(end, y[0]), y[1]) for end in row[2:4]]
+    x = _axis(panel.x, _limits(panel.x, across, PADDING / 2), [row[0] for each in ready for row in each["rows"]])
+    for each in ready:
+        each["curved"] = not x["whole"] and _curved(each)
     return {
         "kind": "plot",
         "title": bare(panel.title),
-        "x": _axis(panel.x, _limits(panel.x, across, PADDING / 2), [row[0] for each in ready for row in each["rows"]]),
+        "x": x,
         "y": _axis(panel.y, y),
         "series": ready,
         "baselines": baselines,
         "shaded": shaded if len(shaded) == 2 else None,
         "dropped": dropped + len(panel.baselines) - len(baselines),
     }
+
+
+def _curved(series: dict[str, Any]) -> bool:
+    """Whether a line through few points stands for a curve: it is drawn without kinks, and without new hills."""
+    places = [row[0] for row in series["rows"]]
+    rising = all(left < right for left, right in pairwise(places))
+    return series["style"] in ("line", "dashed") and 2 < len(places) < BAND_FROM and rising
 
 
 def _sizes(count: int) -> list[float]:
@@ -211,11 +223,15 @@ def _limits(axis: Axis, values: Iterable[float], padding: float, at_zero: bool =
 def _legend(panels: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Each label once, in the order in which it appears."""
     entries: dict[str, dict[str, Any]] = {}
+
+    def listed(panel: dict[str, Any], what: str) -> list[dict[str, Any]]:
+        return [each for each in panel.get(what, ()) if each["listed"]]
+
     for panel in panels:
-        for each in panel.get("series", ()):
+        for each in listed(panel, "series"):
             entry = {name: each[name] for name in ("label", "style", "colour", "symbol")}
             entries.setdefault(repr(entry), entry)
-        for each in panel.get("baselines", ()):
+        for each in listed(panel, "baselines"):
             entry = {"style": "baseline", **{name: each[name] for name in ("label", "colour", "symbol", "dash")}}
             entries.setdefault(repr(entry), entry)
     return list(entries.values())

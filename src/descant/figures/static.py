@@ -4,11 +4,13 @@ import hashlib
 import io
 import math
 import textwrap
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure as Canvas
@@ -16,6 +18,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
+from scipy.interpolate import PchipInterpolator
 
 from ._data import Figure
 from ._drawing import BAND_FROM, DOT, drawing
@@ -31,6 +34,7 @@ LEGEND_LETTERS = 14  # per inch
 HANDLE_LETTERS = 6  # as much room as a sign of the legend takes
 # Points of matplotlib for a pixel of radius on the page.
 DIAMETER = 1.125
+CURVE_POINTS = 200
 MARKERS = dict(zip(SYMBOLS, "os^D*vP", strict=True))
 LOOK: Any = {
     "font.family": "DejaVu Sans",
@@ -154,13 +158,25 @@ def _series(axes: Axes, series: dict[str, Any]) -> None:
         axes.bar(left, [value - base for value in y], widths, base, align="edge", color=colour, alpha=0.85)
         x = [(a + b) / 2 for a, b in zip(left, right, strict=True)]
     else:
-        axes.plot(x, y, color=colour, **_line(series))
+        axes.plot(*(_curve(axes, x, y) if series["curved"] else (x, y)), color=colour, **_line(series))
     if len(rows) > BAND_FROM and series["style"] in ("line", "dashed"):
         axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
     elif any(error):
         bars = ([a - b for a, b in zip(y, low, strict=True)], [b - a for a, b in zip(y, high, strict=True)])
         ink = "#1f2933" if series["style"] == "bars" else colour
         axes.errorbar(x, y, bars, fmt="none", ecolor=ink, elinewidth=1.1, capsize=2)
+
+
+def _curve(axes: Axes, x: Sequence[float], y: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    """Many points of the monotone curve through a few, as it is seen on these axes."""
+    across, up = (
+        (np.log, np.exp) if scale == "log" else (np.asarray, np.asarray)
+        for scale in (axes.get_xscale(), axes.get_yscale())
+    )
+    places = across[0](np.asarray(x, dtype=float))
+    between = np.linspace(places[0], places[-1], CURVE_POINTS)
+    heights = PchipInterpolator(places, up[0](np.asarray(y, dtype=float)))(between)
+    return across[1](between), up[1](heights)
 
 
 def _line(series: dict[str, Any]) -> dict[str, Any]:

@@ -68,9 +68,8 @@ def measured(value: float, error: float, exact: bool = False) -> Markup:
     """A value with its standard error, to the digits that it has; or the value, and whether it is exact."""
     if not error or not math.isfinite(value) or not math.isfinite(error):
         note = f"± {number(error, 2)}" if error else "exact" if exact and math.isfinite(value) else ""
-        return Markup('<span class="number">{}</span> <span class="exact">{}</span>').format(
-            number(value), Markup(note)
-        )
+        plain = Markup('<span class="number">{}</span>').format(number(value))
+        return plain + Markup(' <span class="exact">{}</span>').format(Markup(note)) if note else plain
     largest = max(abs(value), error)
     exponent = math.floor(math.log10(largest))
     if not PLAIN_RANGE[0] <= largest < PLAIN_RANGE[1]:

@@ -211,5 +211,5 @@ def _lines(condition: int, rows: list[tuple]) -> tuple[Series, Series]:
     steps = tuple(row[1] for row in own)
     return (
         Series(label, steps, tuple(row[3] for row in own), style="points", family=label),
-        Series(f"{label}, closed form", steps, tuple(row[2] for row in own), style="line", family=label),
+        Series(f"{label}, closed form", steps, tuple(row[2] for row in own), style="line", family=label, listed=False),
     )

@@ -110,7 +110,7 @@ def scale(lab: Lab) -> Evidence:
             Panel(
                 f"{N} samples, d = {D}",
                 Axis("factor of X", log=True),
-                Axis("|w_T − ridge| / |ridge|", log=True),
+                Axis("|w_T − ridge| / |ridge|", log=True, limits=(1e-12, 1e6)),
                 (
                     Series("fixed network", tuple(r[0] for r in rows), tuple(r[1] for r in rows), style="points"),
                     Series(

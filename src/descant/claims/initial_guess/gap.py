@@ -207,7 +207,10 @@ def _figure(curves: dict[float, list[float]], heads: tuple[int, ...]) -> Figure:
                 Axis("heads"),
                 Axis("risk less that of one gradient step", log=True),
                 tuple(Series(f"c = {c:g}", heads, tuple(curve)) for c, curve in curves.items()),
-                tuple(Baseline(f"2|μ|²/(dn+2), c = {c:g}", 2 * D * c**2 / (D * N + 2), f"c = {c:g}") for c in curves),
+                tuple(
+                    Baseline(f"2|μ|²/(dn+2), c = {c:g}", 2 * D * c**2 / (D * N + 2), f"c = {c:g}", listed=False)
+                    for c in curves
+                ),
             ),
             Panel(
                 f"d + 1 heads, d = {D}, no noise",

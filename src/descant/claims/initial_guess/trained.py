@@ -106,7 +106,7 @@ def guess_trained(lab: Lab) -> Evidence:
                     Series(name, steps, tuple(curve.mean(0)), tuple(standard_error(curve, axis=0)), "line", name)
                     for name, curve in curves.items()
                 ),
-                tuple(Baseline(f"least, {name}", value, name) for name, value in least.items()),
+                tuple(Baseline(f"least, {name}", value, name, listed=False) for name, value in least.items()),
             ),
         ),
         columns=1,

@@ -235,7 +235,7 @@ def _figure(distances, bayes, limit: dict[str, float], gaussian: float) -> Figur
                 Axis("least risk less the Bayes risk"),
                 tuple(series(label, distances[name]) for name, label in CLASSES.items()),
                 tuple(
-                    Baseline(f"Gaussian law, {label}", limit[name], label)
+                    Baseline(f"Gaussian law, {label}", limit[name], label, listed=False)
                     for name, label in CLASSES.items()
                     # The same as GD-beta's.
                     if name != "ltb"

@@ -64,7 +64,7 @@
       marks.push(Plot.ruleX(uncertain, { x, y1: (row) => row[2], y2: (row) => row[3], stroke: style === "bars" ? "currentColor" : colour, strokeWidth: 1.4 }));
     }
     if (style === "line" || style === "both" || style === "dashed") {
-      marks.push(Plot.line(rows, { x, y: (row) => row[1], stroke: colour, strokeWidth: 2, strokeDasharray: DASHES[style] }));
+      marks.push(Plot.line(rows, { x, y: (row) => row[1], stroke: colour, strokeWidth: 2, strokeDasharray: DASHES[style], curve: series.curved ? "monotone-x" : "linear" }));
     }
     if (style === "points" || style === "both") {
       marks.push(Plot.dot(rows, { x, y: (row) => row[1], symbol: SYMBOLS[series.symbol], fill: colour, stroke: "var(--card)", strokeWidth: 0.75, r: series.size }));
