@@ -48,7 +48,7 @@ PLANTED = [
         smaller={**_small("saturation"), f"{HOME}.saturation.AROUND": (0.95, 1.05)},
     ),
     Planted(
-        "head-gap",
+        "head-gap-formula",
         f"{HOME}.gap.closed_gap",
         # The 1 of the formula forgotten.
         lambda closed: lambda posed: 1 / (1 / closed(posed) - 1 / float(posed.size(posed.mean))),

@@ -63,66 +63,85 @@ def sampled_distance(d: int, n: int, noise: float, *, seed: int) -> list[float]:
     whose="paper",
     seen="summary",
     where="Abstract: a bound on the number of heads is proved, and a gap to one gradient step is observed",
-    title="With Gaussian inputs and a non-zero prior mean, no number of heads reaches one gradient step",
+    title="With Gaussian inputs and a non-zero prior mean, 1 to d + 2 heads stay above one gradient step",
     statement=r"""
         The paper proves a bound on the number of heads, observes in experiments that a gap to one step of gradient
-        descent persists, and says that multi-head LSA can't in general reproduce that step. Derived here, for tasks
-        $N(\mu, \Psi)$ with $\mu \ne 0$, inputs $N(0, \Lambda)$ of full rank, Gaussian label noise of variance
-        $\sigma^2$ or none, a masked query and an empty label slot: the least risk stays above that of one
-        (preconditioned) step from $\mu$ for every number of heads, and from $d+1$ heads on the gap is
-        $$\frac{\mu^\top\Lambda\mu}{1 + dn/2 + \sigma^4/V}, \qquad
-        V = \tfrac2n(\mathrm{tr}\,\Lambda\Psi + \sigma^2)^2 + 2(1+\tfrac1n)\,\mathrm{tr}\,(\Lambda\Psi)^2,$$
-        $2\mu^\top\Lambda\mu/(dn+2)$ without noise. It is not zero at any finite context length. Other laws of
-        inputs have other gaps, those of constant norm none (`gap-by-norm`, `constant-norm`).
+        descent persists, and says that multi-head LSA can't in general reproduce that step. Judged for Gaussian tasks
+        and inputs without noise, $d = n = 10$, identity covariances and three sizes of the mean, with a masked query
+        and an empty label slot: the least risk of each number of heads is above that of one step from the mean. (With
+        inputs of constant norm there is no gap, `constant-norm`; in general it is `head-gap-formula`.)
     """,
     refuted_by={
         "reached": "A number of heads whose least risk is that of one gradient step from the prior mean.",
-        "formula": "A gap of $d+1$ or more heads that is not the formula's, exact or on samples.",
-        "one": "A gap of one head that is not its closed form.",
+        "prompts": "Prompts on which the weights found have another risk.",
     },
     method=r"""
-        Least risks by descent on the exact risk, from $d+1$ heads on by a linear system, at $d=n=10$ with
-        $\Psi=\Lambda=I$ without noise: as the least risk can't rise with heads, the gap of $d+1$ is the least of all.
-        One head against a closed form that leaves a minimisation over one number. The formula against $d+1$ heads in
-        three more settings, two of them with covariances that are no multiples of $I$, and against the squared distance
-        of the constant 1 from the span of the entries of the Gram matrix, by least squares on sampled contexts (with
-        noise). The weights found for five heads are measured on sampled prompts.
+        Least risks by descent on the exact risk, from $d+1$ heads on by a linear system: as the least risk can't rise
+        with heads, the gap of $d+1$ is the least of all. The weights found for five heads are measured on sampled
+        prompts.
     """,
     quick="means c (1, ..., 1) with c = 0.5, 1, 2; 1 to 12 heads; 65,536 prompts",
     full="1,048,576 prompts",
-    seconds=24,
+    seconds=18,
 )
 def head_gap(lab: Lab) -> Evidence:
-    """Curves over heads, their two ends in closed form, and Monte Carlo."""
+    """Curves over heads, and Monte Carlo."""
     heads, base = sorted({min(each, D + 2) for each in HEADS}), one_step(D, N)
     checks: list[Check] = []
     curves: dict[float, list[float]] = {}
     for index, c in enumerate(MEANS):
         lab.tell(f"prior mean {c:g}", index / len(MEANS))
-        posed, size = problem(c, d=D, n=N), D * c**2
+        posed = problem(c, d=D, n=N)
         curves[c] = lab.keep(f"curve-{c:g}", lambda p=posed: [best_heads(p, each).risk - base for each in heads])
-        one = one_head_isotropic_minimum(D, N, size**0.5, 1.0, 0.0) - base
-        checks += [
+        checks.append(
             at_least(
                 f"least gap over 1 to {D + 2} heads, c = {c:g}",
                 min(curves[c]),
-                0.99 * closed_gap(posed),
+                0.001 * base,
                 against="reached",
-                reason="The formula's gap, less a hundredth: what counts here is that it is far from 0.",
+                reason="A thousandth of the step's risk: descents are good to 1e-14 of it.",
                 printed="a gap persists",
-            ),
-            equal(
-                f"gap with one head, c = {c:g}",
-                curves[c][0],
-                one,
-                tolerance=1e-11 * (base + one),
-                against="one",
-                reason="A descent and a minimisation over one number, both good to 1e-14 in what we saw.",
-            ),
-        ]
-    lab.tell("other settings", 0.8)
+            )
+        )
+    lab.tell("sampling", 0.9)
+    checks.append(_measured(lab))
+    return Evidence(tuple(checks), (_figure(curves, tuple(heads)),), (_table(curves, tuple(heads)),))
+
+
+@claim(
+    "head-gap-formula",
+    paper="initial-guess",
+    whose="derived",
+    where="The gap that the abstract reports, in closed form",
+    title="With Gaussian laws the gap of d + 1 heads has a closed form, and is not zero at any length",
+    statement=r"""
+        For tasks $N(\mu, \Psi)$ with $\mu \ne 0$, inputs $N(0, \Lambda)$ of full rank, Gaussian label noise of variance
+        $\sigma^2$ or none, a masked query and an empty label slot: from $d+1$ heads on, the least risk is that of one
+        (preconditioned) step from $\mu$ plus
+        $$\frac{\mu^\top\Lambda\mu}{1 + dn/2 + \sigma^4/V}, \qquad
+        V = \tfrac2n(\mathrm{tr}\,\Lambda\Psi + \sigma^2)^2 + 2(1+\tfrac1n)\,\mathrm{tr}\,(\Lambda\Psi)^2,$$
+        $2\mu^\top\Lambda\mu/(dn+2)$ without noise. So no number of heads reaches that step at any finite context
+        length. With $\Psi = \Lambda = I$ and no noise, the gap of one head has a closed form too, which leaves a minimisation
+        over one number. Other laws of inputs have other gaps, those of constant norm none (`gap-by-norm`,
+        `constant-norm`).
+    """,
+    refuted_by={
+        "formula": "A gap of $d+1$ heads that is not the formula's, exact or on samples.",
+        "one": "A gap of one head that is not its closed form.",
+    },
+    method=r"""
+        Least risks of $d+1$ heads by a linear system at $d=n=10$ and in three more settings, two of them with
+        covariances that are no multiples of $I$; the squared distance of the constant 1 from the span of the entries of
+        the Gram matrix, by least squares on sampled contexts (with noise). One head by descent on the exact risk.
+    """,
+    quick="six settings; 400,000 contexts",
+    full="the same",
+    seconds=8,
+)
+def head_gap_formula(lab: Lab) -> Evidence:
+    """Both ends of the curve over heads."""
     rows = [_formula(name, posed) for name, posed in _settings().items()]
-    checks += [
+    checks = [
         equal(
             f"gap with d + 1 heads, {name}",
             found,
@@ -134,13 +153,23 @@ def head_gap(lab: Lab) -> Evidence:
         )
         for name, _, _, found, wanted in rows
     ]
-    lab.tell("sampling", 0.9)
-    checks += [_measured(lab), _noisy(lab)]
-    tables = (
-        _table(curves, tuple(heads)),
-        Table("formula", "The gap of d + 1 heads", ("setting", "d", "n", "least risks", "formula"), tuple(rows)),
-    )
-    return Evidence(tuple(checks), (_figure(curves, tuple(heads)),), tables, headline=checks[0].name)
+    base = one_step(D, N)
+    for c in MEANS:
+        one = one_head_isotropic_minimum(D, N, (D * c**2) ** 0.5, 1.0, 0.0) - base
+        checks.append(
+            equal(
+                f"gap with one head, c = {c:g}",
+                best_heads(problem(c, d=D, n=N), 1).risk - base,
+                one,
+                tolerance=1e-11 * (base + one),
+                against="one",
+                reason="A descent and a minimisation over one number, both good to 1e-14 in what we saw.",
+            )
+        )
+    lab.tell("sampling", 0.7)
+    checks.append(_noisy(lab))
+    table = Table("formula", "The gap of d + 1 heads", ("setting", "d", "n", "least risks", "formula"), tuple(rows))
+    return Evidence(tuple(checks), tables=(table,))
 
 
 def _settings() -> dict[str, Problem]:
@@ -170,7 +199,7 @@ def _measured(lab: Lab) -> Check:
         best.risk,
         error=found.standard_error,
         resolution=0.05 * best.risk,
-        against="reached",
+        against="prompts",
         reason="Three standard errors; a mistake in the exact risk would show as more than 5%.",
     )
 
