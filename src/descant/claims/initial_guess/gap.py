@@ -121,8 +121,8 @@ def head_gap(lab: Lab) -> Evidence:
         $$\frac{\mu^\top\Lambda\mu}{1 + dn/2 + \sigma^4/V}, \qquad
         V = \tfrac2n(\mathrm{tr}\,\Lambda\Psi + \sigma^2)^2 + 2(1+\tfrac1n)\,\mathrm{tr}\,(\Lambda\Psi)^2,$$
         $2\mu^\top\Lambda\mu/(dn+2)$ without noise. So no number of heads reaches that step at any finite context
-        length. With $\Psi = \Lambda = I$ and no noise, the gap of one head has a closed form too, which leaves a minimisation
-        over one number. Other laws of inputs have other gaps, those of constant norm none (`gap-by-norm`,
+        length. With $\Psi = \Lambda = I$ and no noise, the gap of one head has a closed form too, which leaves a
+        minimisation over one number. Other laws of inputs have other gaps, those of constant norm none (`gap-by-norm`,
         `constant-norm`).
     """,
     refuted_by={
