@@ -100,14 +100,14 @@ def carried(n: int, d: int, eta: float, lam: float) -> ELSABlock:
     whose="extension",
     identity=True,
     where="Section 3.5: two blocks per iteration on the natural input",
-    title="For $d \\ge 2$ one block takes no ridge step on the natural input; $T$ steps take $T + 1$ blocks, not $2T$",
+    title="For $d \\ge 2$ one block takes no ridge step on the natural input; $T + 1$ blocks are enough for $T$",
     statement=r"""
         On $H = [X\;y\;0\;0\;0;\;0\;0\;w\;x_q\;0]$ with $d \ge 2$ no single block, with any number of heads, any biases
-        and a residual, puts out $w - \eta(X^\top(Xw-y) + \lambda w)$ in the rows of $w$: of $(X^\top X)_{kj}w_j$,
-        $j \ne k$, it has nothing. For standard normal $X$ and $w$, and labels that are independent of $w$, it misses at
-        least the mean square of that part, $\eta^2(d-1)N$ per entry. For $d = 1$ one block is enough. But two blocks
-        per iteration are not needed: if the empty column carries $Xw - y$ from block to block, $T + 1$ blocks take $T$
-        steps.
+        and a residual, puts out $w - \eta(X^\top(Xw-y) + \lambda w)$ in the rows of $w$: of $(X^\top X)_{kj}w_j$, $j
+        \ne k$, it has nothing. For standard normal $X$ and $w$, labels that are independent of $w$ and an $x_q$ that is
+        independent of both, it misses at least the mean square of that part, $\eta^2(d-1)N$ per entry. For $d = 1$ one
+        block is enough. But two blocks per iteration are not needed: if the empty column carries $Xw - y$ from block to
+        block, $T + 1$ blocks take $T$ steps.
     """,
     refuted_by={
         "one": "A block whose row of $w_k$ has a part that depends on both $w_j$ and the samples.",

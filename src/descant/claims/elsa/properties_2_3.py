@@ -65,8 +65,7 @@ def printed_form_misses(m: int, n: int, random: np.random.Generator) -> float:
 @claim(
     "elsa-property-3",
     paper="elsa",
-    whose="paper",
-    seen="summary",
+    whose="control",
     identity=True,
     where="Property 3, as printed",
     title="The printed skip connection $HW_3B_1^\\top B_2 = H$ exists for $m \\ge n$, and for no smaller $m$",

@@ -44,9 +44,9 @@ def distances(problem: Ridge, steps: int) -> tuple[float, float]:
     where="Section 3.5: the step size is a weight, and nothing is normalised",
     title="Built for $X$, ridge descent diverges on $cX$ once $c^2 > (2/\\eta - \\lambda)/\\lambda_{\\max}(X^\\top X)$",
     statement=r"""
-        A network of ridge descent whose weights hold $\eta$ approaches the ridge estimate on $cX$ if and only if
-        $c^2 < (2/\eta-\lambda)/\lambda_{\max}(X^\top X)$, but for right-hand sides without a share in the largest
-        eigenvector. With the step $\eta = 1/(\lambda_{\max}+\lambda)$ that is a factor of
+        From $w_0 = 0$, a network of ridge descent whose weights hold $\eta$ approaches the ridge estimate on $cX$ if
+        and only if $c^2 < (2/\eta-\lambda)/\lambda_{\max}(X^\top X)$, but for right-hand sides without a share in the
+        largest eigenvector. With the step $\eta = 1/(\lambda_{\max}+\lambda)$ that is a factor of
         $\sqrt{2+\lambda/\lambda_{\max}}$: about 1.41, unless $\lambda$ is large. Built anew with a step size for $cX$,
         it converges again.
     """,

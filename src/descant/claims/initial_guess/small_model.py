@@ -56,8 +56,7 @@ def results_of(run: LongRun) -> Results:
 @claim(
     "guess-helps",
     paper="initial-guess",
-    whose="paper",
-    seen="summary",
+    whose="extension",
     where="The section on language models, whose models have 7 and 8 billion parameters; here one of 0.135 billion",
     title="An initial guess in the prompt improves the answers of a small model, SmolLM2-135M",
     statement="With an informative guess of the answer in the prompt, a language model's scores of sentence similarity "

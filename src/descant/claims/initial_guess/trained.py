@@ -25,8 +25,7 @@ SAMPLED_STEPS, BATCH, SAMPLED_RATE = 3000, 512, 3e-3
 @claim(
     "guess-trained",
     paper="initial-guess",
-    whose="paper",
-    seen="summary",
+    whose="derived",
     where="Synthetic experiments (one layer, d = 10, 10 context examples)",
     title="At d = n = 10 layers trained from random weights land on the least risks of the theory",
     statement=r"""

@@ -23,10 +23,9 @@ def _contexts(lab: Lab) -> dict[float, Contexts]:
 @claim(
     "adaptive-step",
     paper="linear-transformer",
-    whose="paper",
-    seen="no equations",
-    where="Section 5.3",
-    title=r"A layer of $\omega_{xy}$ multiplies the next step by one plus $\omega_{xy}$ times the squared residuals",
+    whose="control",
+    where="Section 5.3, where the multiplicative effect is assumed to be small",
+    title=r"In the paper's setting, what section 5.3 keeps of the step's adaptation is more than what it sets aside",
     statement=r"""
         A layer with $\omega_{xy}$ alone, then one with $\omega_{yx}$ alone, are a step of gradient descent of size
         $-\omega_{yx} (1 + \omega_{xy} \sum_i r_i^2)$, $r$ the residuals of least squares, if the multiplicative effect
@@ -83,8 +82,9 @@ def adaptive_step(lab: Lab) -> Evidence:
     )
     words = (
         "The paper says that it assumes the multiplicative effect to be small, for simplicity. In its own setting the "
-        "term it drops is the larger one at every noise level. The direction of what it concludes stands: with "
-        "$\\omega_{xy}, \\omega_{yx} < 0$ the step is smaller when there is more noise (`adaptive-step-exact`).",
+        "term it drops is the larger one at every noise level; so it is with any twice as many samples as inputs. The "
+        "direction of what it concludes stands while the factor is positive: with $\\omega_{xy}, \\omega_{yx} < 0$ the "
+        "step is smaller when there is more noise (`adaptive-step-exact`).",
     )
     return Evidence((check,), (figure,), (table,), words)
 
@@ -104,7 +104,7 @@ def _in_the_mean(sigma: float) -> float:
         A layer with $\omega_{xy}$ alone, then one with $\omega_{yx}$ alone, answer $\hat w = -\omega_{yx} (1 +
         \omega_{xy} |y|^2) \sum_i y_i x_i$ on every context whose query is masked: no approximation is needed. As
         $E|y|^2 = n (d + \sigma^2)$ for tasks and inputs $N(0, I)$, with both weights negative the step is smaller when
-        there is more noise.
+        there is more noise, as long as $|\omega_{xy}| |y|^2 < 1$; beyond, it changes its sign.
     """,
     refuted_by={
         "factor": "A context on which the two layers answer something else, beyond rounding.",

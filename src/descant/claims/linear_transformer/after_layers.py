@@ -19,9 +19,8 @@ HIGH = 7.0
 @claim(
     "loss-after-each-layer",
     paper="linear-transformer",
-    whose="paper",
-    seen="no equations",
-    where="Figure 5",
+    whose="extension",
+    where="Beyond Figure 5, which shows the paper's own networks",
     title="In networks as good as the paper's, the loss falls with every layer that is passed",
     statement=r"""
         In networks of each depth trained on $\sigma \sim U(0, 5)$, the answer that can be read after $K$ layers
@@ -144,9 +143,8 @@ def profiles_after_each_layer(lab: Lab) -> Evidence:
 @claim(
     "diag-and-full-after-each-layer",
     paper="linear-transformer",
-    whose="paper",
-    seen="no equations",
-    where="Figure 7",
+    whose="extension",
+    where="Beyond Figure 7, which shows the paper's own networks",
     title="In networks as good as the paper's, DIAG's layers go from high noise to low, FULL's the other way",
     statement=r"""
         Read after each layer, DIAG's early layers behave like GD++'s, fitting high noise first and lower noise later,

@@ -27,11 +27,13 @@ CLEARLY = 0.9
     whose="paper",
     seen="no equations",
     where="Table 1",
-    title="Table 1: networks of each kind reach the printed losses, within errors; none of DIAG and FULL is impossible",
+    title="Table 1: our networks reach the printed losses wherever they are of the kind and depth, within errors",
     statement=r"""
         Trained on in-context regression with unknown noise ($d = 10$, $n = 20$, one head), GD++, DIAG and FULL networks
-        reach the adjusted losses of Table 1, by noise law and number of layers. (Entries of GD++ below the bound of
-        constant ridge have a claim of their own.)
+        reach the adjusted losses of Table 1, by noise law and number of layers, in every entry for which we have a
+        network of the kind and depth (the words below count them; entries of GD++ below the bound of constant ridge
+        have a claim of their own). Small entries have large errors in the paper, so that reaching one within errors
+        can leave us a third above it. No entry of DIAG or FULL is below what any network can reach.
     """,
     refuted_by={
         "unreached": "A judged entry whose printed loss none of our networks of its class reaches.",
@@ -39,12 +41,12 @@ CLEARLY = 0.9
     },
     method=r"""
         GD++ and DIAG are trained by Levenberg-Marquardt, each depth from the one before; FULL by Adam from random dense
-        weights. A class contains the smaller ones, so that an entry of FULL is reached if a DIAG network, or one that
-        is DIAG but for two input directions (axial), reaches it. All are measured on fresh contexts. Adjusted
-        half-MSE: half of the mean squared error less that of the ridge regression that knows $\sigma$ (the factor one
-        half is not in the paper's formula; all of its entries show it). Contexts on which a network errs by more than
-        ten times what predicting zero costs are left out and counted. Reached is: not more than 3% above, beyond
-        rounding and standard errors, the paper's own included.
+        weights. An entry of FULL is judged where we trained such a network, or one that is DIAG but for two input
+        directions (axial); the best of these and of DIAG, which the class contains, counts. All are measured on fresh
+        contexts. Adjusted half-MSE: half of the mean squared error less that of the ridge regression that knows
+        $\sigma$ (the factor one half is not in the paper's formula; all of its entries show it). Contexts on which a
+        network errs by more than ten times what predicting zero costs are left out and counted. Reached is: not more
+        than 3% above, beyond rounding and standard errors, the paper's own included.
     """,
     quick="networks from a long run, measured again: all ten laws, up to 5 layers (7 for U(0, 5) and {1, 3}, 3 without "
     "noise), FULL of 3 and 4 layers for a few laws; GD++ and DIAG of up to 3 layers on U(0, 5) trained afresh beside",
@@ -95,9 +97,8 @@ def table_1_claim(lab: Lab) -> Evidence:
         f"in {counts['lower']}, reaches the printed loss, within 3% and errors, in {counts['reached']}, lies above it "
         f"in {counts['above']}; {counts['bound']} of GD++ are printed below the bound of constant ridge, and not "
         "judged here (claim `table-1-gd-plus-plus`).",
-        "Not judged, because no FULL network of ours was trained there and DIAG does not reach the printed loss: "
-        + ("; ".join(left_out) or "none")
-        + ". The other entries are deeper than our networks.",
+        f"Not judged are {len(left_out)} entries of FULL at depths and laws for which we trained DIAG only, and those "
+        "deeper than our networks.",
         "Reaching a printed loss shows that the class has such a network. It does not show that the paper's training "
         "finds the least loss of a class: where ours is clearly lower, it didn't (claim `table-1-not-least`).",
     )
@@ -158,8 +159,9 @@ class _Entry:
         rounding = ROUNDING if cell.paper >= 2 * ROUNDING else 0.005 * cell.paper
         self.tolerance = RATIO * cell.paper + rounding
         self.excess = (cell.ordinary - cell.paper - self.tolerance - 3 * self.both) / cell.paper
-        # FULL contains DIAG: a DIAG network that does not reach FULL's entry says nothing about it.
-        self.weak = not trained and self.excess > 0
+        # FULL contains DIAG, but a DIAG network that does not reach FULL's entry says nothing about it: so one that
+        # does must not count either.
+        self.weak = not trained
 
     @property
     def verdict(self) -> str:

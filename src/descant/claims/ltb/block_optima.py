@@ -200,13 +200,15 @@ def exchanged(problem: Problem) -> Block:
         If $\Lambda^{1/2}\Psi^{1/2}$ has rank one, the least risk of a block is still that of GD-$\beta$, and the best
         block is still that function. What fails is the condition $v \ne 0$ on its weights: values that read inputs and
         keys that read labels do as well. A block with $v = 0$ makes a step of rank one, so at larger rank its least
-        risk is that of keys of width one (`key-width`), strictly above; yet it is a local minimum of the risk over all
-        blocks, in which descents from random weights end.
+        risk is that of keys of width one (`key-width`), strictly above. In two problems without symmetry that were
+        looked at it is a local minimum of the risk over all blocks all the same, in which descents from random weights
+        end; with $\Lambda = \Psi = I$, $d = 3$, $n = 6$ it is a saddle.
     """,
     refuted_by={
         "below": "A block at rank one whose risk differs from GD-beta's, or another function with that risk.",
         "exchange": "At rank one, exchanged roles of values and keys that cost something; at larger rank, that don't.",
         "stuck": "No descent that ends at the least risk with $v = 0$, or one that ends there in a saddle.",
+        "saddle": "A least risk with $v = 0$ that has no direction downwards, although all directions are alike.",
     },
     method=r"""
         Rank one: the exact risk of the exchanged block, its answers beside GD-$\beta$'s on sampled contexts, and the
@@ -245,6 +247,7 @@ def ltb_rank_one(lab: Lab) -> Evidence:
             reason="Closed forms: strictly above, by more than a thousandth.",
         ),
     ]  # fmt: skip
+    checks += _saddle(Problem.of(isotropic(3, 6, 1.0, 0.5)))
     rows = []
     for name, each in list(_tasks(lab).items())[1:]:
         lab.tell(name, None)
@@ -259,6 +262,22 @@ def ltb_rank_one(lab: Lab) -> Evidence:
     table = Table("ltb-rank-one", "Where descents over blocks end", columns, tuple(rows),
                   "Descents that are in neither column were stopped on the way.")  # fmt: skip
     return Evidence(tuple(checks), (), (table,), headline=checks[2].name)
+
+
+def _saddle(problem: Problem) -> list[Check]:
+    """That where all directions are alike, the least risk with v = 0 is no local minimum."""
+    block = exchanged(problem)
+    return [
+        equal(
+            "isotropic: risk of the block with exchanged roles over the least with v = 0",
+            block.risk / narrow_risk(problem, 1), 1.0, against="saddle", exact=True, tolerance=EXACT, reason=ROUNDING,
+        ),
+        at_most(
+            "isotropic: least curvature of the risk there, over the largest",
+            float(curvatures(problem, block).min()), -1e-3, against="saddle",
+            reason="Far from rounding, which is 1e-14 here.",
+        ),
+    ]  # fmt: skip
 
 
 def _where_stuck(name: str, problem: Problem, stuck: list[Block]) -> list[Check]:

@@ -128,13 +128,14 @@ def adam_iterations(lab: Lab) -> list[list[float]]:
     title="What it takes to learn the prior mean",
     statement=r"""
         Learnability of $\mu$ is the effort until the learnt start is within 1 % of $\mu$. (a) In time of gradient flow:
-        close to the optimum the rate is $(d+1)/(n+d+1)$, so the time is about $\ln(100)\,(n+d+1)/(d+1)$, and hardly
-        depends on $|\mu|$. (b) In tasks: with the preconditioner at its best, least squares needs
-        $N = \kappa\, d^2 / (0.01\,|\mu|)^2$ tasks of unit covariance, $\kappa$ a kurtosis near 1 to 4: quadratic in
-        $d$, inverse to $|\mu|^2$, nearly independent of $n$. (c) In iterations of Adam with a fixed step size, at
-        $d = 4$, $n = 8$: more for larger means, from 1 to 100, by less than in proportion to $|\mu|$, and at the
-        largest not fewer than the largest entry of $\mu$ over the step size. This is no power law: its slope changes
-        from one pair of neighbouring means to the next. (Inputs $N(0, I)$, tasks $N(\mu, I)$, no noise, query masked.)
+        close to the optimum the rate is $(d+1)/(n+d+1)$, so the time is about $\ln(100)\,(n+d+1)/(d+1)$ for $|\mu| =
+        1$, and grows by less than three times while $|\mu|$ grows by thirty. (b) In tasks: with the preconditioner at
+        its best, least squares needs $N = \kappa\, d^2 / (0.01\,|\mu|)^2$ tasks of unit covariance, $\kappa$ a kurtosis
+        near 1 to 4: quadratic in $d$, inverse to $|\mu|^2$, and with the length of the context only through $\kappa$.
+        (c) In iterations of Adam with a fixed step size, at $d = 4$, $n = 8$: more for larger means, from 1 to 100, by
+        less than in proportion to $|\mu|$, and at the largest not fewer than the largest entry of $\mu$ over the step
+        size. This is no power law: its slope changes from one pair of neighbouring means to the next. (Inputs $N(0,
+        I)$, tasks $N(\mu, I)$, no noise, query masked.)
     """,
     refuted_by={
         "rate": "A rate or a time off the formula.",

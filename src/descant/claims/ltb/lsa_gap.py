@@ -140,7 +140,7 @@ def _large(lab: Lab) -> dict[str, Problem]:
     paper="ltb",
     whose="extension",
     where="Theorem 4.1, how sharp it is",
-    title="As the prior mean grows, a single head loses 2/(n+2) of its square, about three times the stated bound",
+    title="As the prior mean grows, a single head loses 2/(n+2) of its square, two to three times the stated bound",
     statement=r"""
         In the same setting the proof itself gives more than is stated: the gap is at least $\bigl[\tfrac{1}{n+1} -
         \tfrac{s^2}{(n+1)^2 D}\bigr] \|\mu\|_\Lambda^2$ with $D = 2\,\mathrm{tr}((\Lambda\Psi)^2) +

@@ -88,9 +88,8 @@ def expect(law: Any, function: Callable[[float], float]) -> float:
 @claim(
     "nearly-bayes",
     paper="ltb",
-    whose="paper",
-    seen="transcription",
-    where="Corollary 6.2 with Lemma 6.1; the constants are ours",
+    whose="derived",
+    where="Corollary 6.2 with Lemma 6.1, which say so up to a constant",
     title="With enough noise, one step of GD-beta has at most three times the Bayes risk",
     statement=r"""
         If the signal is not larger than the noise, $\mathrm{tr}(\Lambda\Psi) \le \sigma^2$, the best GD-$\beta$ (so the

@@ -79,8 +79,8 @@ def excess(task: LinearRegression, heads: int) -> float:
         heads has the least risk of all affine functions of the Gram matrix, for every law of tasks and noise.
 
         Where tasks are symmetric about their mean and noise about 0, this is the least risk of GD-$\beta$ and of
-        y_q-LSA, and $\min(d, 1 + \operatorname{rank} A)$ heads do: $d$ on the sphere, two at the corners of a cube,
-        whatever $d$. For other tasks, such as a pool of three, it can take $d+1$.
+        y_q-LSA, and $\min(d, 1 + \operatorname{rank} A)$ heads do: $d$ on the sphere, for $d \ge 2$ two at the corners
+        of a cube, whatever $d$. For other tasks, such as a pool of three, it can take $d+1$.
 
         With Gaussian inputs of the same covariance and a prior mean that is not 0, no number of heads does.
     """,

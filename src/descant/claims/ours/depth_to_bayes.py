@@ -21,7 +21,7 @@ LATE, LEFT = ("uniform:5", 7), 0.7
     paper="descant",
     whose="extension",
     where="Beside Table 1 of Vladymyrov et al. 2024",
-    title="Four or five layers come within twice the Bayes rule's loss, but not six on noise levels 1 and 3",
+    title="Four or five layers of DIAG come within twice the Bayes rule's loss, but not six on noise levels 1 and 3",
     statement=r"""
         Let the excess be the adjusted loss of a DIAG network less that of the Bayes rule, which knows the law of the
         noise level but not the level ($d = 10$, $n = 20$, one head, the networks that we found). On $U(0, 2)$, $U(0,

@@ -84,12 +84,12 @@ def sampled_distance(
         $$\frac{|\mu|^2_\Lambda}{1 + n\kappa}, \qquad \kappa = \max_B \frac{(E\langle x,Bx\rangle)^2}
         {\mathrm{Var}\langle x,Bx\rangle},$$
         for all laws of inputs with fourth moments and all laws of tasks with mean $\mu$. For radial inputs $x = ru$,
-        $u$ uniform on a sphere, and linear images of them, $\kappa = (E r^2)^2/\mathrm{Var}\,r^2$, that is
+        $u$ uniform on a sphere, and invertible linear images of them, $\kappa = (E r^2)^2/\mathrm{Var}\,r^2$, that is
         $$\mathrm{gap} = |\mu|^2_\Lambda\,\frac{\mathrm{Var}\,r^2}{\mathrm{Var}\,r^2 + n (E r^2)^2},$$
-        which for Gaussian inputs is $2|\mu|^2_\Lambda/(dn+2)$. For independent coordinates, symmetric about 0 and of
-        kurtoses $k_j$, and linear images of them, $\kappa = \sum_j 1/(k_j-1)$. With Gaussian tasks and Gaussian noise
-        of a fixed variance $\sigma^2$ the denominator is $1 + n\kappa + \sigma^4/V$, where
-        $V = E\,\mathrm{Var}(|y - X\mu|^2/n \mid X)$.
+        which for Gaussian inputs of full rank is $2|\mu|^2_\Lambda/(dn+2)$. For independent coordinates, symmetric
+        about 0 and of kurtoses $k_j$, and invertible linear images of them, $\kappa = \sum_j 1/(k_j-1)$. With Gaussian
+        tasks and Gaussian noise of a fixed variance $\sigma^2$ the denominator is $1 + n\kappa + \sigma^4/V$, where $V
+        = E\,\mathrm{Var}(|y - X\mu|^2/n \mid X)$.
     """,
     refuted_by={
         "exact": "Inputs, tasks or a context length for which the exact gap is away from the formula.",

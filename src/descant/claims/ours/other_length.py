@@ -97,7 +97,7 @@ def _tasks(lab: Lab) -> dict[str, LinearRegression]:
     paper="descant",
     whose="extension",
     where="Derived in the method",
-    title="Trained at length n, one layer is safe at every length from n/2 on, and breaks at short ones",
+    title="Trained at length n, one layer beats its start at every length from n/2 on; at shorter ones it may not",
     statement=r"""
         Inputs $N(0, \Lambda)$, tasks $N(\mu, \Psi)$, noise of a fixed level, query masked, the Gram matrix divided by
         the context's own length. Weights of one layer that are best for length $n$ are used at $n'$.

@@ -71,10 +71,10 @@ def priors(task: LinearRegression) -> dict[str, tuple[np.ndarray, AbstractPrior]
         best for tasks $N(\mu, \Psi)$: one head with the guess $\langle\mu, x_q\rangle$, and $d+1$ heads with an empty
         label slot. On tasks of any law with the mean $\mu'$, the heads have the risk of the guess plus
         $$\frac{2}{dn+2}\,\bigl(|\mu'|^2_\Lambda - |\mu' - \mu|^2_\Lambda\bigr).$$
-        So the trained guess is worse than heads exactly if $\mu'$ is nearer to 0 than to $\mu$: at $\mu' = 0$ it loses
-        what it gained at $\mu$. With label noise the heads also read $|y|^2$, and this is not so: at $d=3$,
-        $n=5$, $\Psi=\Lambda=I$, noise variance 1 and $\mu = (3, 3, 3)$, it is the heads that are worse at
-        $\mu' = -\mu$, by more than the formula says that the guess is.
+        So the trained guess is worse than heads exactly if $\mu'$ is nearer to 0 than to $\mu$, in the norm of
+        $\Lambda$: at $\mu' = 0$ it loses what it gained at $\mu$. With label noise the heads also read $|y|^2$, and
+        this is not so: at $d=3$, $n=5$, $\Psi=\Lambda=I$, noise variance 1 and $\mu = (3, 3, 3)$, it is the heads that
+        are worse at $\mu' = -\mu$, by more than the formula says that the guess is.
     """,
     refuted_by={
         "formula": "Tasks on which the difference of the two risks is not the formula's.",
