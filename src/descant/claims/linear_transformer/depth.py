@@ -158,8 +158,9 @@ def match_tuned(lab: Lab) -> Evidence:
     missed = [check for check in checks if check.outcome == "refutes"]
     words = (
         f"Of {len(checks)} ranges five layers of DIAG miss TunedRR in {len(missed)}, those with the least noise. The "
-        "paper's Table 1 says the same of DIAG; FULL with five layers is printed as matching at $U(0, 1)$. At $U(0, 2)$ "
-        f"DIAG is printed {_printed_ratio('diag'):.1f} times and FULL {_printed_ratio('full'):.1f} times as high, and of "
+        "paper's Table 1 says the same of DIAG; FULL with five layers is printed as matching at $U(0, 1)$. At "
+        f"$U(0, 2)$ DIAG is printed {_printed_ratio('diag'):.1f} times and FULL {_printed_ratio('full'):.1f} times as "
+        "high, and of "
         "all printed networks only FULL with seven layers reaches TunedRR there.",
     )
     return Evidence(tuple(checks), tables=(table,), words=words, long_runs=notes(*used))

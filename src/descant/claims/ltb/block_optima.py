@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 from ...attention import MergedLTB
 from ...tasks import FixedNoise, GaussianInputs, GaussianPrior, LinearRegression
 from ...theory import Problem, gd_beta_minimum, ltb_risk, optimal_gamma
-from .. import Check, Evidence, Lab, Table, at_least, claim, equal
+from .. import Check, Evidence, Lab, Table, at_least, at_most, claim, equal
 from ._least_block import Block, block_ends, narrow_risk, spectrum
 from ._problems import crooked, isotropic
 
