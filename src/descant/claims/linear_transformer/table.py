@@ -32,8 +32,7 @@ CLEARLY = 0.9
         Trained on in-context regression with unknown noise ($d = 10$, $n = 20$, one head), GD++, DIAG and FULL networks
         reach the adjusted losses of Table 1, by noise law and number of layers, in every entry for which we have a
         network of the kind and depth (the words below count them; entries of GD++ below the bound of constant ridge
-        have a claim of their own). Small entries have large errors in the paper, so that reaching one within errors
-        can leave us a third above it. No entry of DIAG or FULL is below what any network can reach.
+        have a claim of their own). No entry of DIAG or FULL is below what any network can reach.
     """,
     refuted_by={
         "unreached": "A judged entry whose printed loss none of our networks of its class reaches.",
