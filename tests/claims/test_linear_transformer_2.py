@@ -169,7 +169,8 @@ PLANTED = [
         # Twenty times the noise, tasks that are nearly nothing, and a longer context: there the approximation is good.
         lambda contexts: (
             lambda lab: {
-                1.0: Contexts.draw(LinearRegression(adaptive_step.D, 200, noise=task_of("1").noise), 512, 0, 20.0)
+                level: Contexts.draw(LinearRegression(adaptive_step.D, 200, noise=task_of("1").noise), 512, 0, 20.0)
+                for level in adaptive_step.LEVELS
             }
         ),
         verdict="does-not-hold",

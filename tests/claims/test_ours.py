@@ -173,7 +173,7 @@ PLANTED = [
         f"{HOME}.task_diversity.pool_bayes",
         # Twice the variance: as if the posterior were drawn from, and not its mean taken.
         lambda bayes: lambda tasks, seed: tuple(2 * each for each in bayes(tasks, seed=seed)),
-        smaller={f"{HOME}.task_diversity.POOLS": {1: (4, 2), 2: (16, 8), 8: (64, 14), 1024: (6, 6)}},
+        smaller={f"{HOME}.task_diversity.POOLS": {1: (4, 2), 2: (16, 6), 8: (64, 8), 1024: (6, 6)}},
     ),
     Planted(
         "layers-for-a-guess",
