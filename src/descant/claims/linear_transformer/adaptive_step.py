@@ -82,7 +82,7 @@ def adaptive_step(lab: Lab) -> Evidence:
     )
     words = (
         "The paper says that it assumes the multiplicative effect to be small, for simplicity. In its own setting the "
-        "term it drops is the larger one at every noise level; so it is with any twice as many samples as inputs. The "
+        "term it drops is the larger one at every noise level, as with every n up to 2d. The "
         "direction of what it concludes stands while the factor is positive: with $\\omega_{xy}, \\omega_{yx} < 0$ the "
         "step is smaller when there is more noise (`adaptive-step-exact`).",
     )
