@@ -91,6 +91,19 @@ PLANTED = [
         },
     ),
     Planted(
+        "ltb-rank-one",
+        f"{HOME}.block_optima.isotropic",
+        # Two dimensions and much noise: there the least risk with v = 0 is a local minimum.
+        lambda _: lambda d, n, mean, noise: isotropic(2, n, mean, 10.0),
+        smaller={
+            f"{HOME}.block_optima.STARTS": 3,
+            f"{HOME}.block_optima._tasks": lambda lab: {
+                "isotropic": isotropic(3, 6, 1.0),
+                "without symmetry, noise 0.4": crooked(3, 6, 0.4, key=lab.key("crooked")),
+            },
+        },
+    ),
+    Planted(
         "outside-span",
         f"{HOME}.outside_span.parts",
         # Only the part that meets no input on either side, so that the rest holds what moves.

@@ -32,21 +32,10 @@ def claims(*ids: str, json: Json = False) -> None:
 
     if json:
         found = find(list(ids))
-        fields = (
-            "id",
-            "paper",
-            "where",
-            "title",
-            "whose",
-            "seen",
-            "identity",
-            "statement",
-            "refuted_by",
-            "method",
-            "budgets",
-            "seconds",
-        )
-        print_json("claims", {"claims": [{name: getattr(claim, name) for name in fields} for claim in found.values()]})
+        words = [
+            {name: value for name, value in vars(claim).items() if name != "experiment"} for claim in found.values()
+        ]
+        print_json("claims", {"claims": words})
         return
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     paper = None

@@ -80,7 +80,7 @@ def guess_helps(lab: Lab) -> Evidence:
     where="A control of ours on the section on language models",
     title="SmolLM2-135M improves on the guess itself",
     statement="With an informative guess in the prompt, a language model's answers are better than the guess alone: it "
-    "does more than copy. (In linear attention they always are.)" + CONDITIONS,
+    "does more than copy. (Those of linear attention with the best weights are.)" + CONDITIONS,
     refuted_by="A guess that is, alone, as good as the model's answers with it.",
     method=METHOD,
     quick=QUICK,
@@ -135,5 +135,5 @@ def _open(check: Check, queries: int) -> str:
 def _figure(results: Results) -> Figure:
     """By the distance of the guess; how much is copied after each demonstration does not ship."""
     whole = figure(results, NAME)
-    see = "In both worlds good guesses help and bad ones hurt; y_q-LSA is below the guess alone everywhere."
+    see = "Left: exact risks of linear attention by the distance of the guess. Right: the model's squared errors."
     return replace(whole, see=see, panels=whole.panels[:2])
