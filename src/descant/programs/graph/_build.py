@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..language import Body, Constant, Instruction, Traced
+from ..language import Body, Constant, Instruction, ProgramError, Traced
 from ._graph import Graph, Loop, Node
 from ._words import Ref, Shape, Sum, Word, identity_multiple, joined, total, with_constants
 
@@ -29,13 +29,15 @@ def build(traced: Traced, *, expand: bool) -> Graph:
 
 class _Builder:
     def __init__(self, expand: bool):
-        self.expand, self.graph = expand, Graph()
+        self.expand, self.graph, self.name = expand, Graph(), ""
 
     def build(self, traced: Traced) -> Graph:
         graph = self.graph
         for each in traced.inputs:
             graph.inputs[each.name] = graph.add(Node("input", each.shape, 0, each.name))
-        values = self._body(traced.body, [], 0)
+        self.name = traced.name
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused with a sentence
+            values = self._body(traced.body, [], 0)
         graph.outputs = list(zip(traced.outputs, values, strict=True))
         return graph
 
@@ -47,7 +49,10 @@ class _Builder:
                 values.append(self._loop(instruction, operands, depth))
                 continue
             value = parameters[instruction.attribute] if instruction.op == "parameter" else None
-            value = value or self._apply(instruction, operands)
+            try:
+                value = value or self._apply(instruction, operands)
+            except ProgramError as error:
+                raise error.located(instruction.position, self.name) from None
             self._name(value, instruction.name)
             if len(value.words) > LONGEST_SUM:
                 value = Sum(value.shape, {self.graph.node_of(value): 1.0})
@@ -151,7 +156,7 @@ class _Builder:
         parts, start = [], 0
         for operand in operands:
             size = operand.shape[1 if side_by_side else 0]
-            selection = np.eye(shape[1 if side_by_side else 0])[start : start + size]
+            selection = np.eye(size, shape[1 if side_by_side else 0], start)
             start += size
             placed = _between(
                 shape, None if side_by_side else selection.T, operand, selection if side_by_side else None
