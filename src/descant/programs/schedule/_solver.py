@@ -72,12 +72,14 @@ class Solver:
 
     def store(self, word: Word) -> Price:
         """When a word can be in H, computed or transposed; its columns, and if it isn't there yet, again and a head."""
-        time, width = min(self.base(word)[0], self._transposition(word)), self._width(word)
+        time, width = self.base(word)[0], self._width(word)
+        time = min(time, self._transposition(word)) if time > 1 else time
         return Price(time, width if self.stored(word) else 2 * width + HEAD_COST)
 
     def transposes(self, word: Word) -> bool:
-        """Whether a word is best had by transposing its transpose."""
-        return self._transposition(word) < self.base(word)[0]
+        """Whether a word is best had by transposing its transpose: never if it takes one block itself."""
+        time = self.base(word)[0]
+        return time > 1 and self._transposition(word) < time
 
     def _transposition(self, word: Word) -> float:
         return self.base(self.graph.transposed(word))[0] + 1
