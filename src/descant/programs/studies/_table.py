@@ -54,6 +54,8 @@ def entry(name: str, *, hoist: bool = True, seed: int = 0) -> Entry:
     traced = program.trace(settings)
     random = np.random.default_rng(seed)
     inputs = {each.name: 0.5 * random.standard_normal(each.shape) for each in traced.inputs}
+    # Roots and eigenvectors are for matrices that are positive definite.
+    inputs |= {name: each @ each.T for name, each in inputs.items() if each.shape[0] == each.shape[1]}
     compiled = compile_program(program, settings, hoist=hoist)
     direct = traced.evaluate(inputs)
     found = compiled.run(inputs).values()
