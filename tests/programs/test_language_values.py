@@ -36,6 +36,7 @@ VALUES = {
     "trace": ("return trace(X.T @ X)", [np.trace(X.T @ X) * np.ones((1, 1))]),
     "sum": ("return sum(X), sum(X, 0), sum(X, axis=1)",
             [X.sum(keepdims=True), X.sum(0, keepdims=True), X.sum(1)[:, None]]),
+    "sum of a list": ("return sum([X, 2 * X]), sum([1, 2]) * X", [3 * X] * 2),
     "mean": ("return mean(X), mean(X, 0), mean(X, axis=1)",
              [X.mean(keepdims=True), X.mean(0, keepdims=True), X.mean(1)[:, None]]),
     "reciprocal": ("return reciprocal(y.T @ y, 8, 0.1)", [1 / (Y.T @ Y)]),
