@@ -1,5 +1,7 @@
 """The language: both front ends, what is rejected and how, loops that become repeats."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -175,6 +177,16 @@ def test_both_front_ends_give_the_same_program():
     assert parsed.inputs == recorded.inputs and parsed.settings == recorded.settings
     names = [[each.name for each in traced.body.instructions] for traced in (parsed, recorded)]
     assert names[0] == names[1] and "w" in names[0]
+
+
+def test_both_front_ends_know_the_same_functions():
+    """A program of the decorated functions' file with its helper, as text."""
+    text = Path(decorated_programs.__file__).read_text()
+    parsed = Program.from_text(text[text.index("def normalised") :]).trace(n=4, d=3)
+    recorded = decorated_programs.modern.trace(n=4, d=3)
+    assert parsed.body == recorded.body and parsed.outputs == recorded.outputs
+    names = [[each.name for each in traced.body.instructions] for traced in (parsed, recorded)]
+    assert names[0] == names[1]
 
 
 def test_a_decorated_function_may_use_all_of_python():
