@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from descant.programs import Program, ProgramError, eye
+from descant.programs.graph import build, evaluate_graph
 from descant.programs.language import _trace
 from tests.support import decorated_programs
 
@@ -34,7 +35,9 @@ REJECTED = {
     "number product with @": ("return X @ 2", "line 2", "@ between a matrix and 2", "write *"),
     "power": ("return X ** 2", "line 2", "power of a matrix", "A @ A"),
     "slice outside": ("return X[0:9, :]", "line 2", "from 0 to 9 of 4 rows", "inside"),
-    "single index": ("return X[0]", "line 2", "no slice", "X[i:i + 1, :]"),
+    "index outside": ("return X[4]", "line 2", "the index 4 for 4 rows", "between -4 and 3"),
+    "fractional index": ("return X[0.5]", "line 2", "0.5 as an index for rows", "whole numbers"),
+    "three indices": ("return X[0, 1, 2]", "line 2", "an index with 3 parts", "X[i, j]"),
     "stride": ("return X[0:4:2, :]", "line 2", "step 2", "neighbours"),
     "unknown name": ("return X @ v", "line 2, column 16", "v is not defined here", "known names"),
     "unknown attribute": ("return X.shape", "line 2", ".shape", "only .T"),
@@ -54,7 +57,8 @@ REJECTED = {
     "stack of different heights": ("return hstack([X, w])", "line 2", "hstack", "same number of rows"),
     "size zero": ("return zeros(0, 1)", "line 2", "size 0", "at least 1"),
     "infinite number": ("return 1e999 * X", "line 2", "not finite", ""),
-    "assignment to a part": ("w[0:1] = w\nreturn w", "line 2", "no name", "w = ..."),
+    "part of another shape": ("w[0] = w\nreturn w", "line 2", "d = 3 x 1 in the place of 1 x 1", "same shape"),
+    "part of a part": ("w[0][0] = w\nreturn w", "line 2", "no name", "w = ..."),
     "endless": ("for t in range(1000000):\n    w = w + w\nreturn w", "", "more than", "lower the counts"),
 }  # fmt: skip
 
@@ -208,3 +212,40 @@ def test_which_loops_become_repeats(body, expected, keys):
     found = found if isinstance(found, tuple) else (found,)
     for a, b in zip(found, traced.evaluate(inputs).results, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+PLACED = """
+def p(X: "n d", O: "n 2" = 0):
+    P = O
+    for t in range(n):
+        O[t] = X[t] @ X[0:2].T
+        O[t, 1] += X[t, 0]
+    O[:, 0] -= X[:, -1]
+    O[1:3, 1] = 5
+    return O, P
+"""
+
+
+def test_parts_are_read_and_written_as_in_numpy(keys):
+    """But a name that held the matrix before keeps its value."""
+    import jax
+
+    x = np.asarray(jax.random.normal(keys(), (4, 3)))
+    o = x @ x[:2].T
+    o[:, 1] += x[:, 0]
+    o[:, 0] -= x[:, -1]
+    o[1:3, 1] = 5
+    traced = Program.from_text(PLACED).trace(n=4, d=3)
+    for results in (
+        traced.evaluate({"X": x}).results,
+        evaluate_graph(build(traced, expand=True), {"X": x, "O": 0 * o}),
+    ):
+        np.testing.assert_allclose(results[0], o, rtol=1e-12)
+        assert not results[1].any()
+
+
+def test_a_decorated_function_places_by_name():
+    x = np.arange(6.0).reshape(3, 2)
+    np.testing.assert_array_equal(decorated_programs.placing.trace().evaluate({"X": x}).results[0], x[::-1])
+    with pytest.raises(ProgramError, match=r"matrices are values: write O = place\(O, part, top, left\)"):
+        decorated_programs.writing.trace()

@@ -23,6 +23,7 @@ from .language import (
     eye as eye,
     hstack as hstack,
     ones as ones,
+    place as place,
     program as program,
     vstack as vstack,
     zeros as zeros,

@@ -74,9 +74,10 @@ class _Builder:
             case "hstack" | "vstack":
                 return self._stacked(shape, operands, instruction.op == "hstack")
             case "slice":
-                top, bottom, left, right = attribute
-                rows, columns = operands[0].shape
-                return _between(shape, np.eye(rows)[top:bottom], operands[0], np.eye(columns)[:, left:right])
+                down, across = _selection(operands[0].shape, attribute)
+                return _between(shape, down, operands[0], across.T)
+            case "place":
+                return _placed(operands[0], operands[1], attribute)
             case "result":
                 return operands[0][attribute]
         raise AssertionError(f"no such operation: {instruction.op}")
@@ -182,6 +183,27 @@ def _between(shape: Shape, left: np.ndarray | None, value: Sum, right: np.ndarra
         if found is not None:
             parts.append((found[0], factor * found[1]))
     return total(shape, parts)
+
+
+def _selection(shape: Shape, rectangle: tuple[int, int, int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """What takes a rectangle's rows, from the left, and transposed its columns, from the right."""
+    top, bottom, left, right = rectangle
+    return np.eye(bottom - top, shape[0], top), np.eye(right - left, shape[1], left)
+
+
+def _placed(value: Sum, part: Sum, rectangle: tuple[int, int, int, int]) -> Sum:
+    """A sum with a rectangle replaced: what is outside stays, word by word."""
+    (rows, columns), shape = value.shape, value.shape
+    down, across = _selection(shape, rectangle)
+    inside = _between(shape, down.T, part, across)
+    if part.shape[1] == columns:
+        outside = _between(shape, np.eye(rows) - down.T @ down, value, None)
+    elif part.shape[0] == rows:
+        outside = _between(shape, None, value, np.eye(columns) - across.T @ across)
+    else:
+        old = _between(shape, down.T @ down, value, across.T @ across)
+        outside = total(shape, [*value.words.items(), *_scaled(old, -1.0)])
+    return total(shape, [*outside.words.items(), *inside.words.items()])
 
 
 def _array(value: Sum) -> np.ndarray:

@@ -14,6 +14,7 @@ from ._matrix import (
     eye as eye,
     hstack as hstack,
     ones as ones,
+    place as place,
     vstack as vstack,
     zeros as zeros,
 )

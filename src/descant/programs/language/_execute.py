@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import signature
 from operator import neg, pos
 from typing import Any
 
@@ -46,6 +47,12 @@ class Executor:
                 self.names[name] = self._value(value)
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=value):
                 self._assign_many(node, targets, value)
+            case ast.Assign(targets=[ast.Subscript() as target], value=value):
+                self._place(target, self._value(value))
+            case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value):
+                read = ast.Subscript(target.value, target.slice, ast.Load())
+                old = self._value(ast.copy_location(read, target.slice))
+                self._place(target, self._binary(node, op, old, self._value(value)))
             case ast.AugAssign(target=ast.Name() as target, op=op, value=value):
                 load = ast.copy_location(ast.Name(target.id, ast.Load()), target)
                 self.names[target.id] = self._binary(node, op, self._value(load), self._value(value))
@@ -57,6 +64,15 @@ class Executor:
                     self.names[name] = index
                     for statement in body:
                         self._statement(statement)
+
+    def _place(self, target: ast.Subscript, part: Any) -> None:
+        """The name holds a new matrix from here on; other names keep theirs."""
+        assert isinstance(target.value, ast.Name)
+        matrix, key = self._value(target.value), self._key(target.slice)
+        with self._at(target):
+            if not isinstance(matrix, Matrix):
+                raise ProgramError("an assignment to a part of something that is no matrix", "only matrices have parts")
+            self.names[target.value.id] = matrix.placed(key, part)
 
     def _assign_many(self, node: ast.Assign, targets: list, value: ast.expr) -> None:
         values = [self._value(part) for part in value.elts] if isinstance(value, (ast.Tuple, ast.List)) else []
@@ -125,10 +141,13 @@ class Executor:
         if name in self.names:
             raise ProgramError(f"{name} is a value here, no function", "rename the variable")
         if name in MATRIX_FUNCTIONS:
-            expected = {"zeros": 2, "ones": 2}.get(name, 1)
-            if len(values) != expected:
-                raise ProgramError(f"{name} with {len(values)} arguments", f"it takes {expected}")
-            return getattr(_matrix, name)(*values)
+            function = getattr(_matrix, name)
+            try:
+                signature(function).bind(*values)
+            except TypeError:
+                takes = ", ".join(signature(function).parameters)
+                raise ProgramError(f"{name} with {len(values)} arguments", f"it takes {takes}") from None
+            return function(*values)
         if name in FUNCTIONS:
             if any(not isinstance(value, (int, float)) for value in values):
                 raise ProgramError(

@@ -41,8 +41,9 @@ class Instruction:
     """One operation.
 
     `op` and `attribute` are: input (its name), constant (a `Constant`), add, subtract, multiply, transpose, scale (the
-    number), hstack, vstack, slice (first and last row, first and last column, ends excluded), parameter (which one; in
-    the body of a repeat), repeat (a `Repeat`), result (which one, of a repeat).
+    number), hstack, vstack, slice (first and last row, first and last column, ends excluded), place (the same four: the
+    first operand with the second in that rectangle), parameter (which one; in the body of a repeat), repeat (a
+    `Repeat`), result (which one, of a repeat).
     """
 
     op: str

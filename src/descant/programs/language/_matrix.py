@@ -9,6 +9,7 @@ import numpy as np
 from ... import _memory
 from ._errors import ProgramError
 from ._instructions import Constant, Shape
+from ._parts import rectangle
 from ._trace import Trace, active
 
 NO_INVERSE = "there is no division by a matrix; iterate Newton-Schulz, Z = 2 * Z - Z @ A @ Z, for the inverse of A"
@@ -77,14 +78,32 @@ class Matrix:
         raise ProgramError("a power of a matrix", "write the product out, A @ A, or a loop")
 
     def __getitem__(self, key: Any) -> "Matrix":
-        rows, columns = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
-        (top, bottom), (left, right) = self._bounds(rows, 0), self._bounds(columns, 1)
+        top, bottom, left, right = where = rectangle(key, self.shape)
         sizes = tuple(
             old if (first, last) == (0, full) else str(last - first)
             for old, first, last, full in zip(self.sizes, (top, left), (bottom, right), self.shape, strict=True)
         )
+        return self._new("slice", (self,), (bottom - top, right - left), where, sizes=(sizes[0], sizes[1]))
+
+    def __setitem__(self, key: Any, part: Any) -> None:
+        # Another name may hold this very matrix, and must keep its value.
+        raise ProgramError(
+            "an assignment to a part of a matrix, in a decorated function",
+            "matrices are values: write O = place(O, part, top, left), or the program as text",
+        )
+
+    def placed(self, key: Any, part: Any) -> "Matrix":
+        """This matrix with another one, or a number, in the place of a part of it."""
+        top, bottom, left, right = where = rectangle(key, self.shape)
         shape = (bottom - top, right - left)
-        return self._new("slice", (self,), shape, (top, bottom, left, right), sizes=(sizes[0], sizes[1]))
+        if isinstance(part, Real) and not isinstance(part, bool):
+            part = np.full(shape, checked_number(part))
+        part = self._matrix(part, "=")
+        if part.shape != shape:
+            raise ProgramError(
+                f"{part.described()} in the place of {shape[0]} x {shape[1]}", "both must have the same shape"
+            )
+        return self._new("place", (self, part), self.shape, where, sizes=self.sizes)
 
     def _refuse_comparison(self, other: Any) -> Any:
         raise ProgramError("a comparison of matrices", NO_BRANCH)
@@ -96,7 +115,7 @@ class Matrix:
         raise ProgramError("a decision on a matrix", NO_BRANCH)
 
     def __iter__(self) -> Any:
-        raise ProgramError("a matrix was unpacked or looped over", "take rows by slices, X[0:1, :]")
+        raise ProgramError("a matrix was unpacked or looped over", "take rows by their index, X[t]")
 
     def __array__(self, *arguments: Any, **options: Any) -> Any:
         raise ProgramError(
@@ -139,23 +158,6 @@ class Matrix:
 
     def _scaled(self, factor: Any) -> "Matrix":
         return self._new("scale", (self,), self.shape, checked_number(factor), sizes=self.sizes)
-
-    def _bounds(self, key: Any, axis: int) -> tuple[int, int]:
-        full, what = self.shape[axis], ("rows", "columns")[axis]
-        if not isinstance(key, slice):
-            raise ProgramError(f"an index that is no slice for {what}", "write X[i:i + 1, :] for one row")
-        for bound in (key.start, key.stop, key.step):
-            if bound is not None and (isinstance(bound, bool) or not isinstance(bound, (int, np.integer))):
-                raise ProgramError(f"a slice of {what} with the bound {_kind(bound)}", "bounds are whole numbers")
-        if key.step not in (None, 1):
-            raise ProgramError(f"a slice of {what} with step {key.step}", "only runs of neighbours can be taken")
-        first = 0 if key.start is None else key.start + full * (key.start < 0)
-        last = full if key.stop is None else key.stop + full * (key.stop < 0)
-        if not 0 <= first < last <= full:
-            raise ProgramError(
-                f"a slice from {first} to {last} of {full} {what}", "it must lie inside and hold at least one"
-            )
-        return first, last
 
     def _new(self, op: str, operands: tuple, shape: Shape, attribute: Any = None, *, sizes) -> "Matrix":
         address = self.trace.add(op, tuple(each.address for each in operands), shape, attribute)
@@ -226,6 +228,18 @@ def hstack(parts: Any) -> Matrix:
 def vstack(parts: Any) -> Matrix:
     """Matrices one below the other, in a program: `vstack([A, B])`; they have the same columns."""
     return _stacked("vstack", parts, 0)
+
+
+def place(matrix: Any, part: Any, top: Any, left: Any = 0) -> Matrix:
+    """A matrix with a part of it replaced, in a program: `O = place(O, row, t)` writes the row numbered t.
+
+    `top` and `left` say where the part's first row and column go. The text of a file may write `O[t] = row` for it.
+    """
+    if not isinstance(matrix, Matrix) or not isinstance(part, (Matrix, np.ndarray)):
+        raise ProgramError("place() of something that is no matrix", "write O = place(O, row, t)")
+    part = matrix._matrix(part, "place")
+    first, _, before, _ = rectangle((top, left), matrix.shape)
+    return matrix.placed((slice(first, first + part.shape[0]), slice(before, before + part.shape[1])), part)
 
 
 def _stacked(op: str, parts: Any, axis: int) -> Matrix:

@@ -6,7 +6,7 @@ from ._errors import Position, ProgramError
 from ._matrix import NO_BRANCH, NO_INVERSE
 from ._scalars import FUNCTIONS, OPERATORS
 
-MATRIX_FUNCTIONS = ("eye", "zeros", "ones", "constant", "hstack", "vstack")
+MATRIX_FUNCTIONS = ("eye", "zeros", "ones", "constant", "hstack", "vstack", "place")
 
 LOOP_ADVICE = "loops are written `for t in range(T):`"
 ONE_FUNCTION = "a program is one function, without helpers"
@@ -76,7 +76,7 @@ def _check(node: ast.AST, parent: ast.AST | None) -> None:
             if len(targets) > 1 or not _is_target(targets[0]):
                 raise ProgramError("an assignment to something that is no name", "write w = ...", position)
         case ast.AugAssign(target=target):
-            if not isinstance(target, ast.Name):
+            if not _is_target(target) or isinstance(target, ast.Tuple):
                 raise ProgramError("an assignment to something that is no name", "write w += ...", position)
         case ast.Call():
             _check_call(node, position)
@@ -126,7 +126,7 @@ def _check_call(node: ast.Call, position: Position | None) -> None:
 def _is_target(node: ast.expr) -> bool:
     if isinstance(node, ast.Tuple):
         return all(isinstance(each, ast.Name) for each in node.elts)
-    return isinstance(node, ast.Name)
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name))
 
 
 def _is_text(node: ast.stmt) -> bool:
