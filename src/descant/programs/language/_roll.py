@@ -2,29 +2,46 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import count
 
 from ._instructions import Body
 from ._repeat import Differs, Iterations, Tape, Workshop, repeat
+from ._rotate import rotated
 from ._trace import LoopRecord, Trace
 
 
-def roll(trace: Trace, results: Sequence[int]) -> Body:
-    """The recorded program with repeats, without what no result needs."""
+@dataclass(frozen=True)
+class Rolled:
+    """A program with repeats: as it was recorded, and with loops rewritten that differ in their index alone."""
+
+    body: Body
+    others: tuple[Body, ...]
+
+
+def roll(trace: Trace, results: Sequence[int]) -> Rolled:
+    """The recorded program with repeats, without what no result needs; and other ways to write it."""
     last_use = dict.fromkeys(results, len(trace.instructions))
     for address, instruction in reversed(list(enumerate(trace.instructions))):
         for operand in instruction.operands:
             last_use.setdefault(operand, address)
-    tape = _Roller(trace, last_use).assemble(0, len(trace.instructions), len(trace.loops))
-    return _renumbered(tape, results)
+
+    def rolled(ahead: bool | None) -> tuple[Body, bool]:
+        roller = _Roller(trace, last_use, ahead)
+        tape = roller.assemble(0, len(trace.instructions), len(trace.loops))
+        return _renumbered(tape, results), roller.rewrote
+
+    body, _ = rolled(None)
+    others = (found for found, rewrote in map(rolled, (False, True)) if rewrote) if trace.loops else ()
+    return Rolled(body, tuple(dict.fromkeys(others)))
 
 
 class _Roller:
     """Goes through the record from the outermost loops inwards."""
 
-    def __init__(self, trace: Trace, last_use: dict[int, int]):
-        self.trace, self.last_use = trace, last_use
+    def __init__(self, trace: Trace, last_use: dict[int, int], ahead: bool | None):
+        self.trace, self.last_use, self.ahead, self.rewrote = trace, last_use, ahead, False
         shapes = {address: each.shape for address, each in enumerate(trace.instructions)}
         self.workshop = Workshop(shapes, count(len(shapes)).__next__)
         # Outer loops first. Of two that cover the same stretch, the one that ended later is the outer one.
@@ -54,10 +71,14 @@ class _Roller:
         if len(tapes) >= 2:
             made = range(loop.starts[0], loop.starts[-1])
             read_after = {each for each in made if self.last_use.get(each, -1) >= loop.starts[-1]}
-            try:
-                return repeat(Iterations(tapes, list(loop.names), read_after), self.workshop)
-            except Differs:
-                pass
+            iterations = Iterations(tapes, list(loop.names), read_after)
+            with suppress(Differs):
+                return repeat(iterations, self.workshop)
+            if self.ahead is not None:
+                with suppress(Differs):
+                    tape = rotated(iterations, self.workshop, ahead=self.ahead)
+                    self.rewrote = True
+                    return tape
         return [entry for tape in tapes for entry in tape]
 
 
