@@ -115,9 +115,8 @@ class _Repeated:
         if index is not None:
             if all(local.get(address) == index for local, address in zip(self.local, addresses, strict=True)):
                 return "inside", index
-        elif all(address == addresses[0] for address in addresses):
-            if addresses[0] not in self.made:
-                return "outside", addresses[0]
+        elif all(address == addresses[0] for address in addresses) and addresses[0] not in self.made:
+            return "outside", addresses[0]
         for name in self.names.get(addresses[0], ()):
             if all(names[name] == address for names, address in zip(self.loop.names[:-1], addresses, strict=True)):
                 if len({self.workshop.shapes[address] for address in addresses}) > 1:

@@ -27,26 +27,28 @@ def roll(trace: Trace, results: Sequence[int]) -> Rolled:
         for operand in instruction.operands:
             last_use.setdefault(operand, address)
 
-    def rolled(ahead: bool | None) -> tuple[Body, bool]:
+    def rolled(ahead: bool | None) -> tuple[Body, _Roller]:
         roller = _Roller(trace, last_use, ahead)
         tape = roller.assemble(0, len(trace.instructions), len(trace.loops))
-        return _renumbered(tape, results), roller.rewrote
+        return _renumbered(tape, results), roller
 
-    body, _ = rolled(None)
-    others = (found for found, rewrote in map(rolled, (False, True)) if rewrote) if trace.loops else ()
-    return Rolled(body, tuple(dict.fromkeys(others)))
+    body, roller = rolled(None)
+    others = map(rolled, (False, True)) if roller.differ else ()
+    return Rolled(body, tuple(found for found, roller in others if roller.rewrote))
 
 
 class _Roller:
     """Goes through the record from the outermost loops inwards."""
 
     def __init__(self, trace: Trace, last_use: dict[int, int], ahead: bool | None):
-        self.trace, self.last_use, self.ahead, self.rewrote = trace, last_use, ahead, False
+        self.trace, self.last_use, self.ahead = trace, last_use, ahead
+        # Whether iterations of some loop were not the same, and whether one was rewritten for that.
+        self.differ = self.rewrote = False
         shapes = {address: each.shape for address, each in enumerate(trace.instructions)}
         self.workshop = Workshop(shapes, count(len(shapes)).__next__)
         # Outer loops first. Of two that cover the same stretch, the one that ended later is the outer one.
         loops = [(loop.starts[0], -loop.starts[-1], -order, loop) for order, loop in enumerate(trace.loops)]
-        self.loops = sorted((entry for entry in loops if entry[0] < -entry[1]), key=lambda entry: entry[:3])
+        self.loops = sorted(loops, key=lambda entry: entry[:3])
         self.begins = [entry[0] for entry in self.loops]
 
     def assemble(self, start: int, stop: int, limit: int) -> Tape:
@@ -74,6 +76,7 @@ class _Roller:
             iterations = Iterations(tapes, list(loop.names), read_after)
             with suppress(Differs):
                 return repeat(iterations, self.workshop)
+            self.differ = True
             if self.ahead is not None:
                 with suppress(Differs):
                     tape = rotated(iterations, self.workshop, ahead=self.ahead)

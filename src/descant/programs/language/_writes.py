@@ -95,8 +95,6 @@ def written(work: Rewriting, indices: list[int]) -> tuple[set[int], set[int]]:
     return lines, after
 
 
-
-
 def _name(work: Rewriting, index: int) -> str:
     """The name under which the loop carries what a line writes to."""
     while (line := work.inside(index, 0)) is not None and work.loop.tapes[0][line][1].operands:
