@@ -36,7 +36,7 @@ def agree(found, expected, tolerance=1e-12):
         "a = X\nfor t in range(T):\n    a = w + w\n    w = w + a\nreturn a, w",
         "a = y\nfor t in range(T):\n    a = X @ w\n    b = X.T @ a\n    a = b + b\n    w = w + a\nreturn a",
         "a = X\nb = y\nfor t in range(T):\n    a = b\n    b = X @ w + y\n    w = w + X.T @ b\nreturn a, b, w",
-        "a = X\nfor t in range(2):\n    a = y\n    for k in range(T):\n        a = 2 * w\n        w = w + a\nreturn a, w",
+        "a = X\nfor t in range(2):\n    a = y\n    for k in range(T):\n        a = 2 * w\n        w = a + a\nreturn a",
         "a = X\nfor t in range(2):\n    for k in range(T):\n        a = w + w\n        w = w + a\nreturn a, w",
         "for t in range(T):\n    a = X @ w\n    w = w + X.T @ (y - a)\nreturn a, w",  # bound only inside
         "a = X\nfor t in range(T):\n    a = a[:, 0:1]\n    w = w + X.T @ a\nreturn a, w",  # another shape from then on
