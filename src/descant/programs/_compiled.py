@@ -1,6 +1,7 @@
 """The result: a network of extended linear self-attention with names, to run, to look into, to keep and to train on."""
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -98,28 +99,34 @@ class CompiledProgram(eqx.Module):
 
     def states(self, inputs: Mapping[str, Any]) -> list[Float[np.ndarray, "r c"]]:
         """H before the first block and after each one, repeats included: (rows, columns) each."""
-        h = np.asarray(self.embed({k: jnp.asarray(v) for k, v in self.checked(inputs).items()}))
-        found = [h]
+        return list(self._states(inputs))
+
+    def _states(self, inputs: Mapping[str, Any]) -> Iterator[Float[np.ndarray, "r c"]]:
+        h = np.zeros((self.description.rows, self.description.columns))
+        given = self.checked(inputs)
+        for each in self.description.inputs:
+            if each.column >= 0:
+                h[: each.rows, each.column : each.column + each.width] = given[each.name]
+        yield h
+        # Of a block that is run again and again the weights are fetched once.
+        fetched: dict[int, tuple[np.ndarray, ...]] = {}
         for block in self.network.unrolled():
-            parts = (
-                tuple(np.asarray(a[k]) for a in (block.w1, block.w2, block.w3, block.b1, block.b2, block.b3))  # type: ignore
-                for k in range(block.heads)
-            )
-            h = sum(
-                ((h @ w3 + b3) @ ((h @ w1 + b1).T @ (h @ w2 + b2)) for w1, w2, w3, b1, b2, b3 in parts),
-                np.zeros_like(h),
-            )
-            found.append(h)
-        return found
+            if id(block) not in fetched:
+                parts = (block.w1, block.w2, block.w3, block.b1, block.b2, block.b3)
+                fetched[id(block)] = tuple(np.asarray(part) for part in parts)
+            w1, w2, w3, b1, b2, b3 = fetched[id(block)]
+            key, value, query = h @ w1 + b1, h @ w2 + b2, h @ w3 + b3
+            h = (query @ (key.swapaxes(1, 2) @ value)).sum(0)
+            yield h
 
     def evaluate(self, inputs: Mapping[str, Any]) -> dict[str, Float[np.ndarray, "_ _"]]:
         """What `run` gives, block by block in NumPy: slower to run, but nothing is compiled for it first."""
-        h = self.states(inputs)[-1]
+        h = deque(self._states(inputs), maxlen=1).pop()
         return {each.name: h[: each.rows, each.column : each.column + each.width] for each in self.description.outputs}
 
     def magnitudes(self, inputs: Mapping[str, Any]) -> list[float]:
         """The largest entry of each H: there is no normalisation, so a diverging program shows here."""
-        return [float(np.abs(h).max()) for h in self.states(inputs)]
+        return [float(np.abs(h).max()) for h in self._states(inputs)]
 
     @property
     def sizes(self) -> Sizes:
