@@ -7,7 +7,7 @@ from ._flags import Force, Json
 from ._printing import print_json
 
 if TYPE_CHECKING:
-    from ..programs.fuzz import Tally
+    from ..programs.fuzz import Failure, Tally
 
 
 def fuzz_command(
@@ -54,15 +54,12 @@ def fuzz_command(
     with Progress(*columns, console=console, transient=True) as progress:
         bar = progress.add_task("programs", total=programs)
 
-        def told(now: "Tally") -> None:
+        def told(now: "Tally", failure: "Failure | None") -> None:
             progress.update(bar, completed=now.programs, description=f"programs, {len(now.failures)} failed")
-            for failure in now.failures[told.kept :]:
-                if out is not None:
-                    reserve(out, files(failure), force=force)
-                    keep(failure, out)
-                told.kept += 1
+            if failure is not None and out is not None:
+                reserve(out, files(failure), force=force)
+                keep(failure, out)
 
-        told.kept = 0
         try:
             fuzz(programs, seed, steps=max_steps, told=told, tally=tally)
         finally:

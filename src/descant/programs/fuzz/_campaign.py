@@ -75,13 +75,13 @@ def fuzz(
     seed: int,
     *,
     steps: int = 1000,
-    told: Callable[[Tally], object] = lambda tally: None,
+    told: Callable[[Tally, Failure | None], object] = lambda tally, failure: None,
     tally: Tally | None = None,
 ) -> Tally:
     """Write programs, compile them, and compare the networks with what the programs mean.
 
     **Arguments:** `programs` is how many, `seed` which ones; `steps` is how many iterations contracting loops have at
-    the most. `told` is called after each program; `tally` is added to, so that it is known after an interruption.
+    the most. `told` is called after each program, with its failure if it is one; `tally` is added to, so that it is known after an interruption.
 
     >>> fuzz(3, seed=0, steps=20).outcomes["wrong"]
     0
@@ -97,9 +97,9 @@ def fuzz(
         tally.worths.update(each.worth for each in verdict.comparisons)
         if verdict.outcome == "refused":
             tally.reasons[verdict.sentence.partition(": ")[2] or verdict.sentence] += 1
-        if verdict.failed:
-            tally.failures.append(_failure(verdict, written))
-        told(tally)
+        failure = _failure(verdict, written) if verdict.failed else None
+        tally.failures += [failure] if failure else []
+        told(tally, failure)
     return tally
 
 

@@ -1,4 +1,4 @@
-"""Programs whose loops contract, for many iterations: where rounding must die out, a network that lets it grow is wrong.
+"""Programs whose loops contract, for many iterations: rounding dies out in them, and must do so in a network.
 
 Inputs have spectral norm one at the most. Of every value two bounds are known: its norm, and how much further apart two
 runs may be in it than they were at the beginning of the iteration (its Lipschitz constant). They follow the text: sums
@@ -174,7 +174,7 @@ class _Writer:
             return self._leaf(shape)
         form = random.choice(["sum", "difference", "product", "product", "product", "multiple", "transpose"])
         if form == "transpose":
-            inner = self._value(shape[::-1], depth - 1)
+            inner = self._value((shape[1], shape[0]), depth - 1)
             return Bounded(f"({inner.text}).T", inner.norm, inner.slope)
         if form == "multiple":
             number = random.choice([0.5, -0.8, -1, 0.9])

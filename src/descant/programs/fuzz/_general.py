@@ -44,12 +44,11 @@ class _Writer:
     # Statements
 
     def _statement(self) -> None:
-        random = self.random
-        loops = [self._loop, self._loop] if len(self.draft.indices) < DEEPEST_LOOP else []
-        if random.random() < 0.35 and loops:
-            random.choice([*loops, *([] if self.draft.indices else [self._growing])])()
-            return
-        random.choice([self._rebind, self._rebind, self._rebind, self._new, self._new, self._augment, self._swap])()
+        loops = len(self.draft.indices)
+        forms = [self._rebind, self._rebind, self._rebind, self._new, self._new, self._augment, self._swap]
+        if self.random.random() < 0.35 and loops < DEEPEST_LOOP:
+            forms = [self._loop] if loops else [self._loop, self._loop, self._growing]
+        self.random.choice(forms)()
 
     def _rebind(self) -> None:
         name = self.random.choice(list(self.draft.shapes))
@@ -197,7 +196,7 @@ class _Writer:
         return f"({value} @ {value}.T)"
 
     def _transposed(self, shape: Shape, depth: int) -> str:
-        return f"({self._value(shape[::-1], depth - 1)}).T"
+        return f"({self._value((shape[1], shape[0]), depth - 1)}).T"
 
     def _multiple(self, shape: Shape, depth: int) -> str:
         value, form = self._value(shape, depth - 1), self.random.randrange(5)

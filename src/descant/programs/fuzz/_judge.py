@@ -86,7 +86,7 @@ def judge(written: Written, *, under_jax: bool = False, seconds: float = SECONDS
                 found = compiled.run(inputs) if under_jax else compiled.evaluate(inputs)
             networks += 1
             if len(found) != len(expected.outputs):
-                return Verdict("wrong", f"{len(expected.outputs)} outputs are returned, {len(found)} come out", networks)
+                return Verdict("wrong", f"{len(found)} outputs of {len(expected.outputs)} come out", networks)
             comparisons += _compared(expected, found)
     except ProgramError as error:
         return Verdict("refused", str(error), networks)
