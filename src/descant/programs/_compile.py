@@ -13,7 +13,7 @@ from ._library import find
 from ._network import assemble
 from .graph import Graph, build
 from .language import Program, Traced
-from .schedule import Block, Schedule, Strategy, emit, plan, with_lifetimes
+from .schedule import Block, Schedule, Strategy, emit, plan, unstable_loops, with_lifetimes
 from .weights import Layout, block_order, check, lay_out, link
 
 
@@ -83,7 +83,9 @@ def candidates(traced: Traced, *, hoist: bool = True) -> Iterator[Candidate]:
     loops = bool(graphs[0].loops)
     for both, eager in product((False, True), repeat=2) if loops else [(False, False)]:
         for graph in graphs:
-            yield candidate(traced, graph, Strategy(hoist, both, eager))
+            found = candidate(traced, graph, Strategy(hoist, both, eager))
+            if not unstable_loops(found.schedule):
+                yield found
 
 
 def choose(traced: Traced, *, hoist: bool = True) -> Candidate:

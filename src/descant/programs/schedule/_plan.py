@@ -177,10 +177,9 @@ class _RegionPlanner:
 
     def _stretch(self, stores: list[Store], final: bool = False) -> None:
         """Plan blocks that end with these stores; in the last stretch of a loop's body there is at least one."""
-        nodes = sorted(node for node in self.planner.needed if self.graph.nodes[node].depth <= self.depth)
         # The solver is asked again when heads are made, and must then know what was stored at this moment.
         stored = frozenset(self.stored)
-        solver = Solver(self.graph, lambda word: word in stored or self._from_elsewhere(word), nodes)
+        solver = Solver(self.graph, lambda word: word in stored or self._from_elsewhere(word), self._open_nodes(stores))
         wanted: list[Store] = []
         blocks: dict[int, list[Store]] = {}
         for store in stores:
@@ -216,6 +215,19 @@ class _RegionPlanner:
         if length:
             self.region.items.append(Stretch([blocks.get(time, []) for time in range(length)], solver))
         self.stored |= dict.fromkeys(scheduled)
+
+    def _open_nodes(self, stores: list[Store]) -> list[int]:
+        """The sums that these stores may have to compute: not those behind what is stored, however long ago."""
+        found: set[int] = set()
+        waiting = [word for store in stores for word in (store.word or (), *store.value.words)]
+        while waiting:
+            for atom in waiting.pop():
+                if not isinstance(atom, Ref) or atom.node in found or self.graph.nodes[atom.node].sum is None:
+                    continue
+                if not any(self.available((Ref(atom.node, flipped),)) for flipped in (False, True)):
+                    found.add(atom.node)
+                    waiting += self.graph.definition(Ref(atom.node)).words
+        return sorted(found)
 
     def _needed_early(self, blocks: dict[int, list[Store]], solver: Solver, length: int) -> list[Store]:
         """Targets in the last block that an earlier or the same block reads: they are computed as soon as possible."""

@@ -92,6 +92,8 @@ class Solver:
         if self.stored(word):
             return 0, None
         if len(word) == 1:
+            if self.stored(self.graph.transposed(word)):
+                return math.inf, None  # transposing it is one head; its definition may reach far back
             definition = self.definition(word)
             return (math.inf if definition is None else self.total(definition).time), None
         price, split = self._best(word, whole=False)
