@@ -1,7 +1,7 @@
 """The result: a network of extended linear self-attention with names, to run, to look into, to keep and to train on."""
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from .. import _memory
 from .._disk import write_whole
 from .._sealed import digest, unsealed
 from ..attention import ELSA, load as load_model, to_bytes
 from ._description import Description, Rectangle
-from ._network import flat_blocks
+from ._network import count_runs, flat_blocks
 
 WEIGHTS, PROGRAM = "network.safetensors", "program.json"
+# More runs of blocks than any program has that the language takes.
+MOST_RUNS = 10**7
 
 
 @dataclass(frozen=True)
@@ -183,11 +186,13 @@ def load(folder: str | Path) -> CompiledProgram:
     """
     folder = Path(folder)
     try:
-        text, weights = (folder / PROGRAM).read_bytes(), (folder / WEIGHTS).read_bytes()
+        text, weights = (_content(folder / name) for name in (PROGRAM, WEIGHTS))
     except (FileNotFoundError, NotADirectoryError):
         raise ValueError(
             f"{folder} holds no compiled program; `descant compile ... --out {folder}` makes one."
         ) from None
+    except OSError as error:
+        raise ValueError(f"{error.filename} can't be read: {error.strerror}; compile it again.") from None
     try:
         description, expected = Description.from_json(unsealed(text))
     except ValueError as error:
@@ -201,18 +206,50 @@ def load(folder: str | Path) -> CompiledProgram:
     return CompiledProgram(network, description)
 
 
+def _content(path: Path) -> bytes:
+    """The bytes of a file that fits into memory, three times: as it is, as it is understood, and as arrays."""
+    _memory.need(str(path), 3 * path.stat().st_size, "it", bytes_each=1)
+    return path.read_bytes()
+
+
 def _check_fit(network: ELSA, description: Description, folder: Path) -> None:
-    """Weights and description must speak of the same H."""
-    shape = (description.rows, description.columns)
-    for block in flat_blocks(network.blocks):
+    """Weights and description must speak of the same H, and of inputs and outputs where the blocks have them."""
+    shape, blocks = (description.rows, description.columns), list(flat_blocks(network.blocks))
+    for block in blocks:
         if block.b1 is None or block.b2 is None or block.b3 is None or block.b1.shape[1:] != shape:
             raise ValueError(f"{folder}: the weights are not for an H of {shape[0]} x {shape[1]}.")
-    if len(list(flat_blocks(network.blocks))) != len(description.blocks):
+        if block.residual:
+            raise ValueError(f"{folder}: a block has a residual, which no compiled program has.")
+    if len(blocks) != len(description.blocks):
         raise ValueError(f"{folder}: the description is of {len(description.blocks)} blocks, the weights have others.")
-    for each in (*description.inputs, *description.outputs):
-        fits = each.rows <= shape[0] and each.column + each.width <= shape[1] and min(each.rows, each.width) > 0
-        if not fits or each.column < -1:
+    runs = count_runs(network.blocks)
+    if runs > MOST_RUNS:
+        raise ValueError(f"{folder}: its blocks are run {runs} times; expected {MOST_RUNS} at the most.")
+    inputs = [each for each in description.inputs if each.column >= 0]
+    if not description.outputs:
+        raise ValueError(f"{folder}: the description has no outputs.")
+    for each in (*inputs, *description.outputs, *(each for text in description.blocks for each in text.places)):
+        fits = 0 < each.rows <= shape[0] and 0 <= each.column <= shape[1] - each.width and each.width > 0
+        if not fits:
             raise ValueError(f"{folder}: {each.name} does not lie in H.")
+    for each in description.inputs:
+        if each.column < -1 or min(each.rows, each.width) < 1:
+            raise ValueError(f"{folder}: {each.name} does not lie in H.")
+    for known in (description.inputs, description.outputs):
+        names = [each.name for each in known]
+        if len(set(names)) < len(names):
+            raise ValueError(f"{folder}: the description has {max(names, key=names.count)} twice.")
+    first, last = description.blocks[0].before, description.blocks[-1].after
+    for wrong in (*_others(inputs, first), *_others(first, inputs)):
+        raise ValueError(f"{folder}: {wrong} is not where the first block reads it.")
+    for wrong in _others(description.outputs, last):
+        raise ValueError(f"{folder}: {wrong} is not where the last block writes it.")
+
+
+def _others(some: Iterable[Rectangle], known: Iterable[Rectangle]) -> list[str]:
+    """The names of those that are not where one of the known ones is."""
+    where = {(each.rows, each.width, each.column) for each in known}
+    return [each.name for each in some if (each.rows, each.width, each.column) not in where]
 
 
 @eqx.filter_jit

@@ -10,6 +10,7 @@ from random import Random
 import numpy as np
 
 from ..._disk import write_whole
+from ..._signals import remind
 from ._contracting import contracting
 from ._general import general
 from ._judge import Verdict, judge
@@ -81,13 +82,15 @@ def fuzz(
     """Write programs, compile them, and compare the networks with what the programs mean.
 
     **Arguments:** `programs` is how many, `seed` which ones; `steps` is how many iterations contracting loops have at
-    the most. `told` is called after each program, with its failure if it is one; `tally` is added to, so that it is known after an interruption.
+    the most. `told` is called after each program, with its failure if it is one; `tally` is added to, so that it is
+    known after an interruption.
 
     >>> fuzz(3, seed=0, steps=20).outcomes["wrong"]
     0
     """
     tally = Tally() if tally is None else tally
     for _, number in zip(range(programs), numbers(seed), strict=False):
+        remind()
         written, began = write(number, steps), time.process_time()
         verdict = judge(written, under_jax=number % UNDER_JAX == 0)
         tally.slowest = max(tally.slowest, time.process_time() - began)

@@ -18,7 +18,8 @@ def limited(seconds: float) -> Iterator[None]:
         yield
         return
     before = signal.signal(signal.SIGPROF, _over)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    # Again after a moment: what is raised in garbage collection is lost.
+    signal.setitimer(signal.ITIMER_PROF, seconds, 0.5)
     try:
         yield
     finally:
