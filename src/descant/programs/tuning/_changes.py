@@ -78,6 +78,6 @@ def _arrays(start: FreeProgram, after: CompiledProgram) -> list[Change]:
             for head in range(before.shape[0]):
                 kind = "weights" if name[0] == "w" else "biases"
                 words = f"root mean square change {np.sqrt(np.mean((now[head] - before[head]) ** 2)):.3g}"
-                sizes = [float(np.abs(each[head]).max()) for each in (before, now)]
-                found.append(Change(label, f"head {head + 1}, {kind} of the {what}", "", *sizes, words))
+                then, later = (float(np.abs(each[head]).max()) for each in (before, now))
+                found.append(Change(label, f"head {head + 1}, {kind} of the {what}", "", then, later, words))
     return found

@@ -135,8 +135,8 @@ def _scales(start: FreeProgram, task: AbstractTask, *, alone: bool) -> Float[Arr
 
     prompts = jax.vmap(lambda key: task.sample(key=key))(jax.random.split(jax.random.key(0), LOOKED_AT))
     slopes = jax.jit(jax.vmap(jax.grad(answer), (None, 0)))(start.moved, prompts)
-    # The median, because answers are polynomials of high degree: a mean would be that of the largest prompt.
-    slope, label = np.median(np.abs(np.asarray(slopes)), axis=0), float(np.median(np.abs(np.asarray(prompts.y))))
+    # Answers are polynomials of high degree: the root of a mean square is that of the largest prompts, and careful.
+    slope, label = (np.sqrt(np.mean(np.asarray(each) ** 2, axis=0)) for each in (slopes, prompts.y.ravel()))
     if not np.isfinite(slope).all():
         raise OverflowError("the program overflows on this task's prompts; start from smaller step sizes.")
     if not slope.any():
