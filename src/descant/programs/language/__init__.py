@@ -1,7 +1,7 @@
 """The language: text and decorated functions, checked and recorded as straight-line code with repeats."""
 
 from ._errors import Position as Position, ProgramError as ProgramError
-from ._evaluate import Evaluation as Evaluation, evaluate as evaluate
+from ._evaluate import Evaluation as Evaluation, evaluate as evaluate, repeated as repeated
 from ._instructions import (
     Body as Body,
     Constant as Constant,

@@ -5,6 +5,7 @@ from ._evaluate import evaluate_schedule as evaluate_schedule
 from ._lifetimes import with_lifetimes as with_lifetimes
 from ._plan import plan as plan
 from ._planned import Region as Region, Strategy as Strategy
+from ._stability import unstable_loops as unstable_loops
 from ._steps import (
     Block as Block,
     Head as Head,

@@ -49,12 +49,15 @@ class _Emitter:
     def _loop(self, planned: PlannedLoop, scope: dict[Word, int], waiting: dict[tuple[int, Form], int]) -> Loop:
         loop = self.graph.loops[planned.number]
         inside = dict(scope)
+        slots: dict[Form, int] = {}
         for form in planned.forms:
             slot = scope[planned.renamed[form]] if form in planned.renamed else waiting[planned.number, form]
             inside[(Ref(loop.carried[form.index], form.transposed),)] = slot
-            scope[(Ref(loop.results[form.index], form.transposed),)] = slot
+            scope[(Ref(loop.results[form.index], form.transposed),)] = slots[form] = slot
         body = self._region(planned.body, inside)
-        return Loop(loop.count, body)
+        both = [index for index in range(len(loop.carried)) if {Form(index, False), Form(index, True)} <= set(slots)]
+        copies = tuple((slots[Form(index, False)], slots[Form(index, True)]) for index in both)
+        return Loop(loop.count, body, copies=copies)
 
     def _stretch(self, stretch: Stretch, scope: dict[Word, int], waiting: dict[tuple[int, Form], int]) -> list[Block]:
         blocks = []

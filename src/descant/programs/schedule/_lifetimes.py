@@ -46,5 +46,5 @@ def _loop(loop: Loop, after: set[int]) -> tuple[Loop, set[int]]:
     while True:
         body, before = _backwards(loop.body, alive)
         if before <= alive:
-            return Loop(loop.count, body, tuple(sorted(alive))), alive
+            return replace(loop, body=body, alive=tuple(sorted(alive))), alive
         alive |= before

@@ -4,9 +4,11 @@ Regions are planned from the innermost loop outwards, because a loop says what i
 starts of what it carries, and the words that it does not change. Those are hoisted: the region around it stores them.
 """
 
+from collections.abc import Iterable
+
 from ..graph import Graph, Loop, Ref, Sum, Word, total
 from ._planned import Form, PlannedLoop, Region, Store, Strategy, Stretch, terms
-from ._solver import Solver
+from ._solver import Solver, trimmed
 
 
 class _Overwritten(Exception):
@@ -177,10 +179,9 @@ class _RegionPlanner:
 
     def _stretch(self, stores: list[Store], final: bool = False) -> None:
         """Plan blocks that end with these stores; in the last stretch of a loop's body there is at least one."""
-        nodes = sorted(node for node in self.planner.needed if self.graph.nodes[node].depth <= self.depth)
         # The solver is asked again when heads are made, and must then know what was stored at this moment.
         stored = frozenset(self.stored)
-        solver = Solver(self.graph, lambda word: word in stored or self._from_elsewhere(word), nodes)
+        solver = Solver(self.graph, lambda word: word in stored or self._from_elsewhere(word), self._open_nodes(stores))
         wanted: list[Store] = []
         blocks: dict[int, list[Store]] = {}
         for store in stores:
@@ -216,6 +217,25 @@ class _RegionPlanner:
         if length:
             self.region.items.append(Stretch([blocks.get(time, []) for time in range(length)], solver))
         self.stored |= dict.fromkeys(scheduled)
+
+    def _open_nodes(self, stores: list[Store]) -> list[int]:
+        """The sums that these stores may have to compute: not those behind what is stored, however long ago."""
+        found: set[int] = set()
+        waiting = [word for store in stores for word in (store.word or (), *store.value.words)]
+        while waiting:
+            for atom in waiting.pop():
+                if not isinstance(atom, Ref) or atom.node in found or self.graph.nodes[atom.node].sum is None:
+                    continue
+                forms = (Ref(atom.node), Ref(atom.node, True))
+                words = [self.graph.definition(form).words for form in forms]
+                if any(self.available((form,)) for form in forms) or any(map(self._all_stored, words)):
+                    continue
+                found.add(atom.node)
+                waiting += words[0]
+        return sorted(found)
+
+    def _all_stored(self, words: Iterable[Word]) -> bool:
+        return all(not trimmed(word) or self.available(trimmed(word)) for word in words)
 
     def _needed_early(self, blocks: dict[int, list[Store]], solver: Solver, length: int) -> list[Store]:
         """Targets in the last block that an earlier or the same block reads: they are computed as soon as possible."""

@@ -104,11 +104,15 @@ class Block:
 
 @dataclass(frozen=True)
 class Loop:
-    """Steps that are run `count` times. `alive` are the places that hold values at both ends of the body."""
+    """Steps that are run `count` times. `alive` are the places that hold values at both ends of the body.
+
+    `copies` are pairs of places that hold the same carried value, as it is and transposed.
+    """
 
     count: int
     body: tuple["Block | Loop", ...]
     alive: tuple[int, ...] = ()
+    copies: tuple[tuple[int, int], ...] = ()
 
 
 Step = Block | Loop
