@@ -35,4 +35,14 @@ from .language import (
     vstack as vstack,
     zeros as zeros,
 )
+from .tuning import (
+    FREE as FREE,
+    Change as Change,
+    FreeProgram as FreeProgram,
+    ProgramPredictor as ProgramPredictor,
+    changes as changes,
+    described_again as described_again,
+    free_program as free_program,
+    starting_program as starting_program,
+)
 from .weights import CompilerError as CompilerError

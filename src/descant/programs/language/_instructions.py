@@ -74,3 +74,8 @@ class Repeat:
     carried: int
     body: Body
     names: tuple[str, ...] = field(default=(), compare=False)
+
+
+def size(body: Body) -> int:
+    """The number of instructions, those of repeats counted once."""
+    return sum(1 if each.op != "repeat" else size(each.attribute.body) for each in body.instructions)

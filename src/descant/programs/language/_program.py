@@ -1,6 +1,6 @@
 """A program: its signature and a front end that runs it on symbolic matrices."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -12,12 +12,15 @@ from ._decorated import read_function
 from ._errors import ProgramError
 from ._evaluate import Evaluation, evaluate
 from ._front_end import FrontEnd
-from ._instructions import Body, Shape
+from ._instructions import Body, Shape, size
 from ._matrix import Matrix
 from ._roll import roll
 from ._signature import Signature
 from ._text import read_text
 from ._trace import Trace, recording
+
+# A program is long if it has more instructions than this, and so many times those that it has when it is rolled up.
+LONG, LONGER = 200, 3
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,19 @@ class Traced:
     outputs: tuple[str, ...]
     body: Body
     settings: Mapping[str, Any]
+    others: tuple[Body, ...] = ()
+
+    def variants(self) -> Iterator["Traced"]:
+        """The ways to write it that are worth compiling; all compute the same.
+
+        Loops that differ in their index alone are written out in the first, and rolled up in `others`. A program that
+        is long when written out is not.
+        """
+        shortest = min((size(body) for body in self.others), default=0)
+        if not self.others or size(self.body) <= max(LONG, LONGER * shortest):
+            yield self
+        for body in self.others:
+            yield replace(self, body=body)
 
     def evaluate(self, inputs: Mapping[str, Any]) -> Evaluation:
         """Run with NumPy, directly."""
@@ -126,8 +142,8 @@ class Program:
         except RecursionError:
             raise ProgramError("the program is nested too deeply", "give parts of it names") from None
         self._name_values(trace)
-        body = roll(trace, results)
-        return Traced(self.name, inputs, self._output_names(len(results)), body, bound)
+        rolled = roll(trace, results)
+        return Traced(self.name, inputs, self._output_names(len(results)), rolled.body, bound, rolled.others)
 
     def _results(self, values: list[Any], trace: Trace) -> list[int]:
         for value in values:
