@@ -10,7 +10,7 @@ An output may be wrong by as much as float64 could make it wrong: `MULTIPLE` tim
 """
 
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,7 +87,7 @@ def judge(written: Written, *, under_jax: bool = False, seconds: float = SECONDS
             networks += 1
             if len(found) != len(expected.outputs):
                 return Verdict("wrong", f"{len(found)} outputs of {len(expected.outputs)} come out", networks)
-            comparisons += _compared(expected, found)
+            comparisons += compared(expected, found)
     except ProgramError as error:
         return Verdict("refused", str(error), networks)
     except TooSlow:
@@ -121,7 +121,8 @@ def _ways(written: Written) -> Iterator[dict]:
         yield {"hoist": False}
 
 
-def _compared(expected: Meaning, found: dict[str, np.ndarray]) -> Iterator[Comparison]:
+def compared(expected: Meaning, found: Mapping[str, np.ndarray]) -> Iterator[Comparison]:
+    """Results by name, in the order of the return statement, against what they should be."""
     for value, (name, array) in zip(expected.outputs, found.items(), strict=True):
         size = float(np.abs(value.exact).max())
         tolerance = MULTIPLE * (value.spread + 2.0**-53 * size) + SMALLEST
