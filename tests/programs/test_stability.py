@@ -5,7 +5,7 @@ import pytest
 
 from descant.programs import CompilerError, Program, compile_program
 from descant.programs._compile import candidate, finish
-from descant.programs.graph import build
+from descant.programs.graph import Rewriting, build
 from descant.programs.schedule import Strategy, evaluate_schedule, unstable_loops
 
 TWO_SIDED = """
@@ -43,7 +43,7 @@ def inputs(seed=0):
 
 def copying(traced):
     """The candidate that carries both a value and its transpose."""
-    return candidate(traced, build(traced, expand=True), Strategy(both=True))
+    return candidate(traced, build(traced, Rewriting(expand=True)), Strategy(both=True))
 
 
 def test_two_sided_descent_is_right_after_a_thousand_iterations():
@@ -83,7 +83,7 @@ def p(A: "d d", B: "d d", C: "d d", *, T=1000):
     traced = Program.from_text(text).trace(d=4)
     truth = traced.evaluate(given).results
     for expand in (False, True):
-        found = candidate(traced, build(traced, expand=expand), Strategy(both=True))
+        found = candidate(traced, build(traced, Rewriting(expand=expand)), Strategy(both=True))
         if not unstable_loops(found.schedule):
             for ours, true in zip(evaluate_schedule(found.schedule, given), truth, strict=True):
                 np.testing.assert_allclose(ours, true, rtol=0, atol=1e-13)

@@ -1,35 +1,42 @@
 """The compiler, from text to weights: its passes in order."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from .. import _memory
+from .. import _check, _memory
 from ._compiled import CompiledProgram
 from ._describe import describe
 from ._library import find
 from ._network import assemble
-from .graph import Graph, build
+from .graph import Graph, Rewriting, build
 from .language import Program, Traced
 from .schedule import Block, Schedule, Strategy, emit, plan, unstable_loops, with_lifetimes
 from .weights import Layout, block_order, check, lay_out, link
 
 
 def compile_program(
-    program: Program | str | Path, settings: Mapping[str, Any] | None = None, /, *, hoist: bool = True, **more: Any
+    program: Program | str | Path,
+    settings: Mapping[str, Any] | None = None,
+    /,
+    *,
+    hoist: bool = True,
+    prefer: str = "work",
+    **more: Any,
 ) -> CompiledProgram:
     """Compile a program to extended linear self-attention.
 
     **Arguments:** `program` is a `Program`, the name of one in the library, or the path of a file, which is parsed and
     never executed. `settings`, also by name, binds sizes and scalars: `n=20, d=5, T=10`. `hoist` takes out of loops
-    what they do not change.
+    what they do not change. `prefer` says which of the ways that the compiler knows to build a program is the best: the
+    one of least `work`, whose blocks have the fewest weights, every run of a block counted; of least `depth`, the
+    fewest blocks that are run; of least `width`, the fewest columns of H; or of fewest `parameters`, every block
+    counted once.
 
     **Returns:** a `CompiledProgram`.
-
-    Of the ways that the compiler knows to build a program it takes the cheapest to run: the one whose blocks have the
-    fewest weights, every run of a block counted; among those, the one with the fewest blocks.
 
     >>> from descant.programs import compile_program
     >>> ridge = compile_program("ridge", n=20, d=5, T=10)
@@ -45,7 +52,7 @@ def compile_program(
     )
     # H holds at least the inputs side by side, and a head has three matrices and three biases.
     _memory.need(f"{traced.name} for an H of {rows} x {columns} or more", 20 * columns * (columns + rows), "its sizes")
-    return finish(choose(traced, hoist=hoist))
+    return finish(choose(traced, hoist=hoist, prefer=prefer))
 
 
 @dataclass(frozen=True)
@@ -58,13 +65,41 @@ class Candidate:
     layout: Layout
 
     @property
-    def cost(self) -> tuple[int, int]:
-        """Weights of all blocks that are run, and how many blocks that are."""
-        rows, columns = self.layout.rows, self.layout.columns
-        per_head = 3 * columns * (columns + rows)
-        heads = [heads_of(block, columns) for block in self.schedule.blocks()]
-        order = list(block_order(self.schedule.steps))
-        return per_head * sum(heads[index] for index in order), len(order)
+    def columns(self) -> int:
+        """How wide H is."""
+        return self.layout.columns
+
+    @cached_property
+    def blocks(self) -> int:
+        """Blocks that are run, repeats counted."""
+        return sum(1 for _ in block_order(self.schedule.steps))
+
+    @cached_property
+    def parameters(self) -> int:
+        """Weights of all blocks, each block counted once, however often it is run."""
+        return self._weights(range(len(self._heads)))
+
+    @cached_property
+    def work(self) -> int:
+        """Weights of all blocks that are run, repeats counted."""
+        return self._weights(block_order(self.schedule.steps))
+
+    @cached_property
+    def _heads(self) -> list[int]:
+        return [heads_of(block, self.columns) for block in self.schedule.blocks()]
+
+    def _weights(self, order: Iterable[int]) -> int:
+        per_head = 3 * self.columns * (self.columns + self.layout.rows)
+        return per_head * sum(self._heads[index] for index in order)
+
+
+# What is to be small: first this, then what follows.
+PREFERENCES: dict[str, Callable[[Candidate], tuple[int, ...]]] = {
+    "work": lambda each: (each.work, each.blocks),
+    "depth": lambda each: (each.blocks, each.work),
+    "width": lambda each: (each.columns, each.work, each.blocks),
+    "parameters": lambda each: (each.parameters, each.work, each.blocks),
+}
 
 
 def candidate(traced: Traced, graph: Graph, strategy: Strategy) -> Candidate:
@@ -76,10 +111,16 @@ def candidate(traced: Traced, graph: Graph, strategy: Strategy) -> Candidate:
 
 def candidates(traced: Traced, *, hoist: bool = True) -> Iterator[Candidate]:
     """All ways that the compiler knows to build a program; those that change it least come first."""
-    graphs = [build(traced, expand=False)]
-    expanded = build(traced, expand=True)
-    if not expanded.same_as(graphs[0]):
-        graphs.append(expanded)
+    for variant in traced.variants():
+        yield from _candidates(variant, hoist)
+
+
+def _candidates(traced: Traced, hoist: bool) -> Iterator[Candidate]:
+    graphs: list[Graph] = []
+    for rewriting in REWRITINGS:
+        graph = build(traced, rewriting)
+        if not any(graph.same_as(other) for other in graphs):
+            graphs.append(graph)
     loops = bool(graphs[0].loops)
     for both, eager in product((False, True), repeat=2) if loops else [(False, False)]:
         for graph in graphs:
@@ -88,17 +129,26 @@ def candidates(traced: Traced, *, hoist: bool = True) -> Iterator[Candidate]:
                 yield found
 
 
-def choose(traced: Traced, *, hoist: bool = True) -> Candidate:
-    """The candidate of least `cost` among all ways that the compiler knows; ties go to the first.
+REWRITINGS = (
+    Rewriting(),
+    Rewriting(expand=True),
+    Rewriting(expand=True, everywhere=True),
+    Rewriting(shared=True),
+)
 
-    **Arguments:** `traced` is a program with its sizes bound, `program.trace(n=20, d=5)`; `hoist` as in
+
+def choose(traced: Traced, *, hoist: bool = True, prefer: str = "work") -> Candidate:
+    """The best candidate among all ways that the compiler knows; ties go to the first.
+
+    **Arguments:** `traced` is a program with its sizes bound, `program.trace(n=20, d=5)`; `hoist` and `prefer` as in
     `compile_program`.
 
     >>> from descant.programs import find
     >>> choose(find("ridge").trace(n=4, d=2, T=1)).layout.rows
     4
     """
-    return min(candidates(traced, hoist=hoist), key=lambda each: each.cost)
+    _check.one_of("prefer", prefer, tuple(PREFERENCES))
+    return min(candidates(traced, hoist=hoist), key=PREFERENCES[prefer])
 
 
 def finish(best: Candidate) -> CompiledProgram:

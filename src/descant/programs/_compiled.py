@@ -167,9 +167,13 @@ class CompiledProgram(eqx.Module):
 
     def save(self, folder: str | Path) -> None:
         """Write weights (safetensors) and description (JSON) into a folder; the description last, with their digest."""
-        folder, weights = Path(folder), to_bytes(self.network)
-        write_whole(folder / WEIGHTS, weights)
-        write_whole(folder / PROGRAM, self.description.as_json(digest(weights)))
+        for name, content in self.files().items():
+            write_whole(Path(folder) / name, content)
+
+    def files(self) -> dict[str, bytes]:
+        """What `save` writes, by the names of the files."""
+        weights = to_bytes(self.network)
+        return {WEIGHTS: weights, PROGRAM: self.description.as_json(digest(weights)).encode()}
 
 
 def load(folder: str | Path) -> CompiledProgram:

@@ -1,13 +1,14 @@
 """From instructions to the graph: names disappear, equal expressions become one, products become words."""
 
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..language import Body, Constant, Instruction, Traced
+from ..language import Body, Constant, Instruction, ProgramError, Traced, repeated
 from ._graph import Graph, Loop, Node
-from ._words import Ref, Shape, Sum, Word, identity_multiple, joined, total, with_constants
+from ._words import Ref, Shape, Sum, Word, identity_multiple, is_constant, joined, total, with_constants
 
 # Words longer than this become nodes of their own:
 # choosing the order of a product takes the fourth power of its length.
@@ -18,38 +19,57 @@ MOST_WORDS = 12
 LONGEST_SUM = 5
 
 
-def build(traced: Traced, *, expand: bool) -> Graph:
-    """The graph of a program.
+@dataclass(frozen=True)
+class Rewriting:
+    """How a program is written as sums of words.
 
-    With `expand`, small sums in loops are multiplied out, X^T (X w - y) to X^T X w - X^T y, so that what the loop does
-    not change can be taken out of it; without, a factor that is a sum stays one value.
+    `expand`: small sums in loops are multiplied out, X^T (X w - y) to X^T X w - X^T y, so that what the loop does not
+    change can be taken out of it; without, a factor that is a sum stays one value. `everywhere`: outside of loops too,
+    where the other factor is a single product, so that it can be computed beside the sum. `shared`: a sum with products
+    in it that is read more than once is one value, computed once; without, its words are part of every sum that it is
+    added to, which takes fewer blocks and more columns.
     """
-    return _Builder(expand).build(traced)
+
+    expand: bool = False
+    everywhere: bool = False
+    shared: bool = False
+
+
+def build(traced: Traced, rewriting: Rewriting | None = None) -> Graph:
+    """The graph of a program."""
+    return _Builder(rewriting or Rewriting()).build(traced)
 
 
 class _Builder:
-    def __init__(self, expand: bool):
-        self.expand, self.graph = expand, Graph()
+    def __init__(self, rewriting: Rewriting):
+        self.rewriting, self.graph, self.name = rewriting, Graph(), ""
 
     def build(self, traced: Traced) -> Graph:
         graph = self.graph
         for each in traced.inputs:
             graph.inputs[each.name] = graph.add(Node("input", each.shape, 0, each.name))
-        values = self._body(traced.body, [], 0)
+        self.name = traced.name
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused with a sentence
+            values = self._body(traced.body, [], 0)
         graph.outputs = list(zip(traced.outputs, values, strict=True))
         return graph
 
     def _body(self, body: Body, parameters: list[Sum], depth: int) -> list[Sum]:
         values: list = []
-        for instruction in body.instructions:
+        uses = Counter([*body.results, *(each for line in body.instructions for each in line.operands)])
+        for address, instruction in enumerate(body.instructions):
             operands = [values[address] for address in instruction.operands]
             if instruction.op == "repeat":
                 values.append(self._loop(instruction, operands, depth))
                 continue
             value = parameters[instruction.attribute] if instruction.op == "parameter" else None
-            value = value or self._apply(instruction, operands)
+            try:
+                value = value or self._apply(instruction, operands)
+            except ProgramError as error:
+                raise error.located(instruction.position, self.name) from None
             self._name(value, instruction.name)
-            if len(value.words) > LONGEST_SUM:
+            shared = self.rewriting.shared and uses[address] > 1 and len(value.words) > 1
+            if len(value.words) > LONGEST_SUM or (shared and any(len(word) > 1 for word in value.words)):
                 value = Sum(value.shape, {self.graph.node_of(value): 1.0})
             values.append(value)
         return [values[address] for address in body.results]
@@ -74,15 +94,18 @@ class _Builder:
             case "hstack" | "vstack":
                 return self._stacked(shape, operands, instruction.op == "hstack")
             case "slice":
-                top, bottom, left, right = attribute
-                rows, columns = operands[0].shape
-                return _between(shape, np.eye(rows)[top:bottom], operands[0], np.eye(columns)[:, left:right])
+                down, across = _selection(operands[0].shape, attribute)
+                return _between(shape, down, operands[0], across.T)
+            case "place":
+                return _placed(operands[0], operands[1], attribute)
             case "result":
                 return operands[0][attribute]
         raise AssertionError(f"no such operation: {instruction.op}")
 
     def _loop(self, instruction: Instruction, operands: list[Sum], depth: int) -> list[Sum]:
         graph, repeat = self.graph, instruction.attribute
+        if all(_is_known(operand) for operand in operands):
+            return [_known(array) for array in repeated(repeat, [_array(operand) for operand in operands])]
         starts, outside = operands[: repeat.carried], operands[repeat.carried :]
         # Inner loops come before this one in the list, so its number is only known afterwards.
         carried = [
@@ -106,9 +129,9 @@ class _Builder:
 
     def _product(self, left: Sum, right: Sum) -> Sum:
         shape = (left.shape[0], right.shape[1])
-        if all(isinstance(word[0], Constant) and len(word) == 1 for word in left.words):
+        if _is_known(left):
             return _between(shape, _array(left), right, None)
-        if all(isinstance(word[0], Constant) and len(word) == 1 for word in right.words):
+        if _is_known(right):
             return _between(shape, None, left, _array(right))
         # c I in a factor is a multiple of the other one: not a part of the product. But a factor that changes in fewer
         # loops than the other stays whole, because it will be stored before the loop as it is.
@@ -129,9 +152,12 @@ class _Builder:
         # everything would turn stable recurrences into powers of matrices.
         depths = self.graph.depth(left), self.graph.depth(right)
         small = len(left.words) * len(right.words) <= MOST_WORDS and longest <= LONGEST_WORD
-        expand = self.expand and small
-        lefts = list(left.words.items()) if expand and depths[0] > depths[1] else [self._factor(left)]
-        rights = list(right.words.items()) if expand and depths[1] > depths[0] else [self._factor(right)]
+        expand = self.rewriting.expand and small
+        outside = self.rewriting.everywhere and small and depths == (0, 0)
+        open_left = (expand and depths[0] > depths[1]) or (outside and len(right.words) == 1)
+        open_right = (expand and depths[1] > depths[0]) or (outside and len(left.words) == 1)
+        lefts = list(left.words.items()) if open_left else [self._factor(left)]
+        rights = list(right.words.items()) if open_right else [self._factor(right)]
         if len(lefts) == len(rights) == 1 and len(lefts[0][0]) + len(rights[0][0]) > LONGEST_WORD:
             lefts, rights = ([(self.graph.node_of(side, longest=1), 1.0)] for side in (left, right))
         for word, factor in lefts:
@@ -150,7 +176,7 @@ class _Builder:
         parts, start = [], 0
         for operand in operands:
             size = operand.shape[1 if side_by_side else 0]
-            selection = np.eye(shape[1 if side_by_side else 0])[start : start + size]
+            selection = np.eye(size, shape[1 if side_by_side else 0], start)
             start += size
             placed = _between(
                 shape, None if side_by_side else selection.T, operand, selection if side_by_side else None
@@ -182,6 +208,35 @@ def _between(shape: Shape, left: np.ndarray | None, value: Sum, right: np.ndarra
         if found is not None:
             parts.append((found[0], factor * found[1]))
     return total(shape, parts)
+
+
+def _is_known(value: Sum) -> bool:
+    return all(is_constant(word) for word in value.words)
+
+
+def _known(array: np.ndarray) -> Sum:
+    return total((array.shape[0], array.shape[1]), [((Constant(array),), 1.0)])
+
+
+def _selection(shape: Shape, rectangle: tuple[int, int, int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """What takes a rectangle's rows, from the left, and transposed its columns, from the right."""
+    top, bottom, left, right = rectangle
+    return np.eye(bottom - top, shape[0], top), np.eye(right - left, shape[1], left)
+
+
+def _placed(value: Sum, part: Sum, rectangle: tuple[int, int, int, int]) -> Sum:
+    """A sum with a rectangle replaced: what is outside stays, word by word."""
+    (rows, columns), shape = value.shape, value.shape
+    down, across = _selection(shape, rectangle)
+    inside = _between(shape, down.T, part, across)
+    if part.shape[1] == columns:
+        outside = _between(shape, np.eye(rows) - down.T @ down, value, None)
+    elif part.shape[0] == rows:
+        outside = _between(shape, None, value, np.eye(columns) - across.T @ across)
+    else:
+        old = _between(shape, down.T @ down, value, across.T @ across)
+        outside = total(shape, [*value.words.items(), *_scaled(old, -1.0)])
+    return total(shape, [*outside.words.items(), *inside.words.items()])
 
 
 def _array(value: Sum) -> np.ndarray:

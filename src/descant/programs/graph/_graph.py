@@ -52,6 +52,7 @@ class Graph:
     names: dict[Word, str] = field(default_factory=dict)
     sum_names: dict[tuple, str] = field(default_factory=dict)
     _sums: dict[tuple, Ref] = field(default_factory=dict)
+    _flipped: dict[Word, Word] = field(default_factory=dict)
 
     def add(self, node: Node) -> int:
         """Add a node; its index."""
@@ -76,7 +77,10 @@ class Graph:
 
     def transposed(self, value: Word) -> Word:
         """The transpose of a word."""
-        return tuple(self._transposed_atom(atom) for atom in reversed(value))
+        found = self._flipped.get(value)
+        if found is None:
+            found = self._flipped[value] = tuple(self._transposed_atom(atom) for atom in reversed(value))
+        return found
 
     def _transposed_atom(self, atom: Atom) -> Atom:
         if isinstance(atom, Constant):

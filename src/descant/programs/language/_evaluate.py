@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ._instructions import Body, Instruction
+from ._instructions import Body, Instruction, Repeat
 
 
 @dataclass
@@ -21,6 +21,14 @@ def evaluate(body: Body, inputs: Mapping[str, np.ndarray]) -> Evaluation:
     found = Evaluation([])
     found.results = _run(body, inputs, [], found)
     return found
+
+
+def repeated(repeat: Repeat, operands: list[np.ndarray]) -> list[np.ndarray]:
+    """What a repeat makes of arrays: its carried values at the end."""
+    carried, outside = operands[: repeat.carried], operands[repeat.carried :]
+    for _ in range(repeat.count):
+        carried = _run(repeat.body, {}, carried + outside, Evaluation([]))
+    return carried
 
 
 def _run(body: Body, inputs: Mapping, parameters: list[np.ndarray], found: Evaluation) -> list[np.ndarray]:
@@ -59,6 +67,11 @@ def _apply(instruction: Instruction, operands: list, inputs: Mapping, parameters
         case "slice":
             top, bottom, left, right = instruction.attribute
             return operands[0][top:bottom, left:right]
+        case "place":
+            top, bottom, left, right = instruction.attribute
+            value = operands[0].copy()
+            value[top:bottom, left:right] = operands[1]
+            return value
         case "repeat":
             repeat = instruction.attribute
             carried, outside = operands[: repeat.carried], operands[repeat.carried :]

@@ -4,9 +4,11 @@ Regions are planned from the innermost loop outwards, because a loop says what i
 starts of what it carries, and the words that it does not change. Those are hoisted: the region around it stores them.
 """
 
+from collections.abc import Iterable
+
 from ..graph import Graph, Loop, Ref, Sum, Word, total
 from ._planned import Form, PlannedLoop, Region, Store, Strategy, Stretch, terms
-from ._solver import Solver
+from ._solver import Solver, trimmed
 
 
 class _Overwritten(Exception):
@@ -179,7 +181,12 @@ class _RegionPlanner:
         """Plan blocks that end with these stores; in the last stretch of a loop's body there is at least one."""
         # The solver is asked again when heads are made, and must then know what was stored at this moment.
         stored = frozenset(self.stored)
-        solver = Solver(self.graph, lambda word: word in stored or self._from_elsewhere(word), self._open_nodes(stores))
+        solver = Solver(
+            self.graph,
+            lambda word: word in stored or self._from_elsewhere(word),
+            self._open_nodes(stores),
+            [store.value for store in stores],
+        )
         wanted: list[Store] = []
         blocks: dict[int, list[Store]] = {}
         for store in stores:
@@ -224,10 +231,16 @@ class _RegionPlanner:
             for atom in waiting.pop():
                 if not isinstance(atom, Ref) or atom.node in found or self.graph.nodes[atom.node].sum is None:
                     continue
-                if not any(self.available((Ref(atom.node, flipped),)) for flipped in (False, True)):
-                    found.add(atom.node)
-                    waiting += self.graph.definition(Ref(atom.node)).words
+                forms = (Ref(atom.node), Ref(atom.node, True))
+                words = [self.graph.definition(form).words for form in forms]
+                if any(self.available((form,)) for form in forms) or any(map(self._all_stored, words)):
+                    continue
+                found.add(atom.node)
+                waiting += words[0]
         return sorted(found)
+
+    def _all_stored(self, words: Iterable[Word]) -> bool:
+        return all(not trimmed(word) or self.available(trimmed(word)) for word in words)
 
     def _needed_early(self, blocks: dict[int, list[Store]], solver: Solver, length: int) -> list[Store]:
         """Targets in the last block that an earlier or the same block reads: they are computed as soon as possible."""

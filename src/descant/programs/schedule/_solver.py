@@ -8,7 +8,8 @@ recursion over sub-words.
 """
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ..graph import Graph, Ref, Sum, Word
@@ -58,8 +59,9 @@ def trimmed(word: Word) -> Word:
 class Solver:
     """Prices of words, given what is stored when the first block begins."""
 
-    def __init__(self, graph: Graph, stored: Callable[[Word], bool], nodes: list[int]):
+    def __init__(self, graph: Graph, stored: Callable[[Word], bool], nodes: list[int], targets: Iterable[Sum] = ()):
         self.graph, self.stored = graph, stored
+        self._common = self._runs([*targets, *(graph.definition(Ref(node)) for node in nodes)])
         self._base: dict[Word, tuple[float, Split | None]] = {}
         self._term: dict[Word, tuple[Price, Split]] = {}
         self._read: dict[Word, Price] = {}
@@ -72,12 +74,27 @@ class Solver:
 
     def store(self, word: Word) -> Price:
         """When a word can be in H, computed or transposed; its columns, and if it isn't there yet, again and a head."""
-        time, width = min(self.base(word)[0], self._transposition(word)), self._width(word)
-        return Price(time, width if self.stored(word) else 2 * width + HEAD_COST)
+        time, width = self.base(word)[0], self._width(word)
+        time = min(time, self._transposition(word)) if time > 1 else time
+        if self.stored(word):
+            return Price(time, width)
+        # What several products have in common is computed once for all of them.
+        return Price(time, width + (width + HEAD_COST) / self._common.get(word, 1))
+
+    def _runs(self, sums: list[Sum]) -> dict[Word, int]:
+        """How many words of these sums have a run of factors in them, as it is or transposed; of those that many do."""
+        count: Counter[Word] = Counter()
+        for word in {word for value in sums for word in value.words}:
+            for i in range(len(word)):
+                for j in range(i + 2, len(word) + 1):
+                    run = word[i:j]
+                    count.update({run, self.graph.transposed(run)})
+        return {run: times for run, times in count.items() if times > 1}
 
     def transposes(self, word: Word) -> bool:
-        """Whether a word is best had by transposing its transpose."""
-        return self._transposition(word) < self.base(word)[0]
+        """Whether a word is best had by transposing its transpose: never if it takes one block itself."""
+        time = self.base(word)[0]
+        return time > 1 and self._transposition(word) < time
 
     def _transposition(self, word: Word) -> float:
         return self.base(self.graph.transposed(word))[0] + 1
@@ -115,38 +132,66 @@ class Solver:
     def _best(self, word: Word, whole: bool) -> tuple[Price, Split]:
         """The best split; a word as a whole can be read only where it is not itself what is to be stored."""
         found = (NEVER, Split(word, (), ()))
-        if whole or isinstance(word[-1], Constant):
+        if (whole or isinstance(word[-1], Constant)) and self.ready(word):
             found = (_later(self.read(word)), found[1])
+        found = self._best_split(word, whole, found, self.ready)
+        if found[0].time == 1:
+            return found  # other ways take longer, and the search for them may reach far back
+        if whole or isinstance(word[-1], Constant):
+            found = min(found, (_later(self.read(word)), Split(word, (), ())), key=lambda each: each[0])
+        return self._best_split(word, whole, found, lambda _: True)
+
+    def _best_split(
+        self, word: Word, whole: bool, found: tuple[Price, Split], may_read: Callable[[Word], bool]
+    ) -> tuple[Price, Split]:
+        flipped, length = self.graph.transposed(word), len(word)
         # Of equal splits the one that reads most as it is stored: the easiest to follow.
-        for i in range(len(word), -1, -1):
-            for j in range(i, len(word) + 1):
-                f, g, h = word[:i], word[i:j], word[j:]
-                if len(word) in (len(f), len(h)) or (len(g) == len(word) and not whole):
+        for i in range(length - 1, -1, -1):
+            if not may_read(word[:i]):
+                continue
+            first = self.read(word[:i])
+            for j in range(max(i, 1), length + 1):
+                if j - i == length and not whole:
                     continue
-                first = self.read(f)
                 if first.time + 1 > found[0].time:
+                    break
+                if not (may_read(flipped[length - j : length - i]) and may_read(word[j:])):
                     continue
-                price = first + self.read(self.graph.transposed(g)) + self.read(h)
+                price = first + self.read(flipped[length - j : length - i]) + self.read(word[j:])
                 price = Price(price.time + 1, price.cost + HEAD_COST)
                 if price < found[0]:
-                    found = (price, Split(f, g, h))
+                    found = (price, Split(word[:i], word[i:j], word[j:]))
         return found
+
+    def ready(self, factor: Word) -> bool:
+        """Whether a factor can be read when the first block begins."""
+        word = trimmed(factor)
+        if not word or self.stored(word):
+            return True
+        definition = self.definition(word)
+        if definition is None or not all(map(self.ready, definition.words)):
+            return False
+        virtual = self._virtual(word)
+        return virtual is not None and virtual.time == 0
 
     def read(self, word: Word) -> Price:
         """When a word can be a factor of a head."""
-        if word not in self._read:
+        found = self._read.get(word)
+        if found is None:
+            found = FREE
             word_stored = trimmed(word)
-            if not word_stored:
-                return FREE
-            price = self.store(word_stored)
-            virtual = self._virtual(word_stored)
-            self._read[word] = price if virtual is None else min(price, virtual)
-        return self._read[word]
+            if word_stored:
+                virtual = None if self.stored(word_stored) else self._virtual(word_stored)
+                # What can be read at once needs no other way, and the search for one may reach far back.
+                ready = virtual is not None and virtual.time == 0
+                found = virtual if ready else min(self.store(word_stored), virtual or NEVER)
+            self._read[word] = found
+        return found
 
     def is_virtual(self, word: Word) -> bool:
         """Whether a sum is best read term by term, without storing it."""
-        virtual = self._virtual(word)
-        return virtual is not None and not self.stored(word) and virtual <= self.store(word)
+        virtual = None if self.stored(word) else self._virtual(word)
+        return virtual is not None and (virtual.time == 0 or virtual <= self.store(word))
 
     def _virtual(self, word: Word) -> Price | None:
         definition = self.definition(word)
