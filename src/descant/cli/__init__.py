@@ -14,6 +14,7 @@ from ._claims import claims, reproduce
 from ._crosscheck import crosscheck
 from ._ending import INTERRUPTED, TERMINATED, status_of
 from ._flags import OTHERS, default_shown
+from ._fuzz import fuzz_command
 from ._llm import app as llm
 from ._models import models
 from ._programs import compile_command, programs_command, run_command
@@ -45,6 +46,7 @@ app.command(table1)
 app.command(compile_command, name="compile")
 app.command(run_command, name="run")
 app.command(programs_command, name="programs")
+app.command(fuzz_command, name="fuzz")
 app.command(llm)
 
 

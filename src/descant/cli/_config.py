@@ -46,9 +46,25 @@ class SolverFlags:
     "Members trained at once by adam; starts of the other solvers beside those they have anyway."
 
 
+@Parameter(group=MODEL)
+@dataclass(frozen=True, kw_only=True)
+class StartFlags:
+    """A program to start from, in the place of a kind of model with random weights."""
+
+    source: Annotated[str | None, Parameter(name="--from", metavar="PROGRAM")] = None
+    "Start from a matrix program: its name in the library, its file, or a folder of `descant compile --out`."
+    set: Annotated[tuple[str, ...], Parameter(consume_multiple=True, metavar="NAME=NUMBER...")] = ()
+    "Scalars of that program: --set eta=0.05 T=4. Its n and d are those of the task."
+    free: str = "coefficients"
+    "What of it is trained: coefficients (its numbers), matrices (constant matrices too), or all weights."
+
+
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig:
-    """One training: a kind of model, a task, and how the one is fitted to the other."""
+    """One training: a kind of model, or a program to start from, a task, and how the one is fitted to the other.
+
+    `digest` is that of the program's network, so that a run is another when the program is.
+    """
 
     model: str
     options: ModelFlags
@@ -58,6 +74,8 @@ class TrainConfig:
     settings: SolverFlags
     seed: int
     samples: int
+    start: StartFlags = StartFlags()
+    digest: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The record as plain values."""

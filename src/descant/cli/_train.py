@@ -4,28 +4,23 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from .._plain import flat
-from ._config import ModelFlags, SolverFlags, TrainConfig
+from ._beginning import KindBeginning, ProgramBeginning, show_changes, unless_unknown
+from ._config import ModelFlags, SolverFlags, StartFlags, TrainConfig
 from ._flags import SOLVER, Json
 from ._printing import add_risk, in_words, print_json, risk_fields, risk_table
 from ._task import ShiftFlags, TaskFlags
 
 if TYPE_CHECKING:
-    from ..attention import Kind
     from ..runs import Run, Store
     from ..tasks import AbstractTask
-    from ..training import Choice, References, Trainer
+    from ..training import Choice, Trainer
 
-T = TypeVar("T")
-# The optimum of a class takes long in more dimensions than these.
-MOST_DIMENSIONS = 12
 # Draws of the noise level that tell how large it gets.
 DRAWN_LEVELS = 256
 # Noise levels that a model is measured at: each takes about as long as a measurement in distribution.
@@ -33,11 +28,12 @@ MOST_LEVELS = 1000
 
 
 def train(
-    model: str,
+    model: str | None = None,
     /,
     *,
     task: Annotated[TaskFlags, Parameter(name="*")],
     options: Annotated[ModelFlags, Parameter(name="*")] = ModelFlags(),  # noqa: B008
+    start: Annotated[StartFlags, Parameter(name="*")] = StartFlags(),  # noqa: B008
     solver: Annotated[str, Parameter(group=SOLVER)] = "auto",
     objective: Annotated[str, Parameter(group=SOLVER)] = "auto",
     settings: Annotated[SolverFlags, Parameter(name="*")] = SolverFlags(),  # noqa: B008
@@ -52,7 +48,8 @@ def train(
     Parameters
     ----------
     model
-        A kind of model, such as lsa, diag or softmax (`descant models` lists all), or one of your own as module:name.
+        A kind of model, such as lsa, diag or softmax (`descant models` lists all), or one of your own as module:name;
+        left out if the training starts --from a program.
     solver
         population (exact risk of one layer), lm (least squares on a pool), adam, auto, or your own as module:name.
     objective
@@ -71,9 +68,8 @@ def train(
 
     from .. import _check
     from .._sampling import MOST_SAMPLES
-    from ..attention import KINDS, check_saving
     from ..runs import Store
-    from ..training import MOST_STARTS, choose, make_trainer
+    from ..training import MOST_STARTS
 
     # Whatever can be refused is refused before anything is on disk.
     _check.size("--samples", samples, least=2, most=MOST_SAMPLES)
@@ -81,8 +77,15 @@ def train(
     for flag, count in (("--steps", settings.steps), ("--batch", settings.batch)):
         if count is not None:
             _check.size(flag, count)
+    built, key = task.build(), jax.random.key(seed)
+    if start.source is not None:
+        beginning = ProgramBeginning.of(model, options, start, built)
+    else:
+        beginning = KindBeginning.of(model, options, start, built, key)
+    choice = beginning.choose(solver, objective)
+    trainer = beginning.trainer(choice, settings, key)
     config = TrainConfig(
-        model=model,
+        model=beginning.name,
         options=options,
         task=task,
         solver=solver,
@@ -90,18 +93,9 @@ def train(
         settings=settings,
         seed=seed,
         samples=samples,
+        start=start,
+        digest=beginning.digest,
     )
-    built, kind, key = task.build(), KINDS.get(model), jax.random.key(seed)
-    _check_options(kind, options)
-    start = kind.made(built, key=jax.random.fold_in(key, 0), **vars(options))
-    check_saving(start)
-    choice = choose(start, built, solver, objective)
-    members = start
-    if choice.record.many and settings.seeds > 1:
-        keys = [jax.random.fold_in(key, 100 + index) for index in range(1, settings.seeds)]
-        members = [start, *(kind.made(built, key=each, **vars(options)) for each in keys)]
-    given = _settings(choice, settings)
-    trainer = make_trainer(members, built, choice, key=jax.random.fold_in(key, 1), **given)
     store = Store(code=_code(config))
     if not resume:
         _restart(store, config.to_json(), out)
@@ -110,20 +104,8 @@ def train(
         _say(json, f"found the finished run {run.folder}")
     else:
         _say(json, f"{choice.solver} on the {choice.objective} objective: {choice.reason}")
-        references = partial(_references, kind, config, built)
-        _train(run, trainer, built, choice, references, samples, jax.random.fold_in(key, 2), quiet=json)
+        _train(run, trainer, beginning, choice, samples, jax.random.fold_in(key, 2), quiet=json)
     _show(run, json)
-
-
-def _check_options(kind: "Kind", options: ModelFlags) -> None:
-    """Refuse flags that mean nothing to a kind of model, by the names that they have on the command line."""
-    from ..attention import NEUTRAL
-
-    for name, value in vars(options).items():
-        if value is not None and name not in kind.options and NEUTRAL.get(name) != value:
-            flag = "query-attends" if name == "query_masked" else name
-            known = ", ".join(f"--{each.replace('_', '-')}" for each in kind.options) or "none"
-            raise ValueError(f"--{flag} means nothing to the model {kind.name}; leave it out. It takes: {known}.")
 
 
 def _code(config: TrainConfig) -> str | None:
@@ -153,9 +135,8 @@ def _restart(store: "Store", config: dict[str, Any], out: Path | None) -> None:
 def _train(
     run: "Run",
     trainer: "Trainer",
-    task: "AbstractTask",
+    beginning: KindBeginning | ProgramBeginning,
     choice: "Choice",
-    references: Callable[[], "References"],
     samples: int,
     key: Any,
     quiet: bool,
@@ -163,12 +144,12 @@ def _train(
     from ..runs import drive
     from ..training import Display, stop_reason
 
-    began = time.monotonic()
-    with Display(choice.objective, references, quiet) as display:
+    began, task = time.monotonic(), beginning.task
+    with Display(choice.objective, beginning.references, quiet) as display:
         state = drive(trainer, run, on_rows=display.show)
-    found = trainer.model(state)
+    found, more, beside = beginning.outcome(trainer.model(state), lambda model: _measure(model, task, samples, key))
     how = {"solver": choice.solver, "objective": choice.objective, "stopped": stop_reason(state)}
-    run.finish(found, {**_finite(_measure(found, task, samples, key), run), **how})
+    run.finish(found, {**_finite(_measure(found, task, samples, key), run), **how, **more}, beside=beside)
     _say(quiet, f"trained in {time.monotonic() - began:.1f} s; the run is {run.folder}")
 
 
@@ -182,45 +163,11 @@ def _finite(measured: dict[str, Any], run: "Run") -> dict[str, Any]:
     return measured
 
 
-def _settings(choice: "Choice", flags: SolverFlags) -> dict[str, Any]:
-    """The settings of the trainer; a flag that its solver doesn't take is an error, not silence."""
-    from ..training import RANDOM_STARTS
-
-    # Members are models of their own; to the other solvers they are further starts.
-    more = None if flags.seeds == 1 or choice.record.many else RANDOM_STARTS + flags.seeds - 1
-    return choice.record.settings(steps=flags.steps, batch=flags.batch, lr=flags.lr, seeds=more)
-
-
-def _references(kind: "Kind", config: TrainConfig, task: "AbstractTask") -> "References":
-    from ..training import References
-
-    return References.of(task, _known_optimum(kind, config, task))
-
-
-def _unless_unknown(ask: Callable[[], T]) -> T | None:
-    from .._unknown import Unknown
-
-    try:
-        return ask()
-    except Unknown:
-        return None
-
-
-def _known_optimum(kind: "Kind", config: TrainConfig, task: "AbstractTask") -> float | None:
-    """The least risk of the class, where theory knows it."""
-    from ..measure import best, exact_risk
-
-    arguments = None if kind.optimum is None else kind.optimum(**kind.chosen(**vars(config.options)))
-    if arguments is None or task.d > MOST_DIMENSIONS:
-        return None
-    return _unless_unknown(lambda: exact_risk(best(task=task, **arguments), task))
-
-
 def _measure(model: Any, task: "AbstractTask", samples: int, key: Any) -> dict[str, Any]:
     from ..measure import best, risk
 
     found = risk(model, task, samples=samples, key=key)
-    bayes = _unless_unknown(lambda: risk(best("bayes", task), task, samples=min(samples, 16_384), key=key))
+    bayes = unless_unknown(lambda: risk(best("bayes", task), task, samples=min(samples, 16_384), key=key))
     names = ("bayes", "bayes_standard_error", "bayes_method")
     known = (None,) * 3 if bayes is None else (bayes.value, bayes.standard_error, bayes.method)
     return {**risk_fields(found), **dict(zip(names, known, strict=True))}
@@ -244,6 +191,8 @@ def _show(run: "Run", json: bool) -> None:
         highlight=False,
         soft_wrap=True,
     )
+    if "changes" in result:
+        show_changes(result)
 
 
 def _say(quiet: bool, sentence: str) -> None:
@@ -353,6 +302,10 @@ def _allow(flags: TaskFlags, kinds: tuple[str, ...]) -> None:
 
 def _model(stored: "Run", config: TrainConfig, kinds: tuple[str, ...]) -> Any:
     try:
+        if config.start.source is not None:
+            from ..programs import ProgramPredictor
+
+            return stored.model([ProgramPredictor])
         return stored.model(kinds)
     except ValueError as error:
         if ":" in config.model and not kinds:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -159,15 +160,16 @@ class Program:
             if name is not None:
                 trace.instructions[address] = replace(instruction, name=name)
 
-    def _output_names(self, count: int) -> tuple[str, ...]:
+    def _output_names(self, returned: int) -> tuple[str, ...]:
         _, names = self.front_end.names()
-        if len(names) != count:
-            names = [None] * count
+        if len(names) != returned:
+            names = [None] * returned
+        # Names that the program gives once stand; the others count from where they are returned.
+        given = [name if [*names].count(name) == 1 else None for name in names]
         found: list[str] = []
-        given: list[str | None] = [*names]
         for index, name in enumerate(given):
-            taken = name is None or name in found or given.count(name) > 1
-            found.append(f"out{index}" if taken else str(name))
+            free = (f"out{number}" for number in count(index))
+            found.append(name or next(each for each in free if each not in given and each not in found))
         return tuple(found)
 
 

@@ -4,6 +4,7 @@ Loops are recorded iteration by iteration, exactly as they run; `roll` finds aft
 each time. So an index that enters a coefficient, or a list that a Python function keeps, can never be misread.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -32,6 +33,7 @@ class Trace:
     def __init__(self, where: Callable[[], Position | None]):
         self.instructions: list[Instruction] = []
         self.loops: list[LoopRecord] = []
+        self.spent: Counter[str] = Counter()  # of what `_limits` allows
         self._where = where
         # Iterations count as steps too: a loop with nothing in it takes its time all the same.
         self._steps = 0

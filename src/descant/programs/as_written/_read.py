@@ -1,0 +1,163 @@
+"""A text as a schedule, line by line: every assignment is a block, every name a place, every loop a repeat."""
+
+import ast
+
+import numpy as np
+
+from ..language import Executor, Matrix, Position, ProgramError, Traced, checked_range
+from ..schedule import Block, Head, Loop, Place, Reading, Schedule, Step, Write
+from ._values import Value, apply, of_place, three
+
+COPY = "write 1 * w for a copy: names in a loop are places of H"
+
+
+class LineReader(Executor):
+    """One walk through a function's statements; a loop's body is walked through once."""
+
+    def __init__(self, names: dict, traced: Traced):
+        super().__init__(names)
+        self.places: list[Place] = []
+        self.place_of: dict[int, int] = {}
+        self.steps: list[Step] = []
+        # Names that are bound outside of the loops under way: they stay where they are.
+        self.fixed: list[set[str]] = []
+        self.inputs = {each.name: self._new(each.name, each.shape) for each in traced.inputs}
+        self.names |= {each.name: self._leaf(self.inputs[each.name]) for each in traced.inputs}
+        self.outputs = traced.outputs
+
+    def schedule(self, statements: list[ast.stmt]) -> Schedule:
+        """The whole program; lifetimes are not known yet."""
+        values = self.run(statements)
+        final = statements[-1]
+        new = [index for index, value in enumerate(values) if value.address not in self.place_of]
+        if new:
+            numbers = [self._new(self.outputs[index], values[index].shape) for index in new]
+            with self._at(final):
+                self.steps.append(self._block([(numbers[i], values[index]) for i, index in enumerate(new)]))
+            for index, number in zip(new, numbers, strict=True):
+                values[index] = self._leaf(number)
+        outputs = tuple((name, self.place_of[v.address]) for name, v in zip(self.outputs, values, strict=True))
+        return Schedule(tuple(self.places), self.inputs, outputs, tuple(self.steps))
+
+    def _statement(self, node: ast.stmt) -> None:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name() as value):
+                self._alias(name, self._value(value), node)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                self._assign(node, [name], [self._value(value)])
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(values):
+                self._assign(node, [each.id for each in targets], [self._value(each) for each in values])  # type: ignore
+            case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=value):
+                load = ast.copy_location(ast.Name(name, ast.Load()), target)
+                self._assign(node, [name], [self._binary(node, op, self._value(load), self._value(value))])
+            case ast.For(target=ast.Name(id=name), iter=ast.Call(args=arguments) as call):
+                with self._at(call):
+                    count = len(checked_range(*(self._value(argument) for argument in arguments)))
+                self._loop(node, name, count)
+            case ast.Pass():
+                self.steps.append(Block((), (), ()))
+            case _:
+                super()._statement(node)
+
+    def _loop(self, node: ast.For, index: str, count: int) -> None:
+        if any(isinstance(each, ast.Name) and each.id == index for part in node.body for each in ast.walk(part)):
+            with self._at(node):
+                raise ProgramError(f"the index {index} is used in the loop", "compile it without --as-written")
+        if count == 0:
+            return
+        outside, self.steps = self.steps, []
+        self.fixed.append({name for name, value in self.names.items() if isinstance(value, Matrix)})
+        for statement in node.body:
+            self._statement(statement)
+        self.fixed.pop()
+        if self.steps:
+            outside.append(Loop(count, tuple(self.steps)))
+        self.steps = outside
+
+    def _assign(self, node: ast.stmt, names: list[str], values: list) -> None:
+        matrices = [(name, value) for name, value in zip(names, values, strict=True) if isinstance(value, Matrix)]
+        self.names |= {n: value for n, value in zip(names, values, strict=True) if not isinstance(value, Matrix)}
+        if not matrices:
+            return
+        with self._at(node):
+            targets = [(self._target(name, value), value) for name, value in matrices]
+            self.steps.append(self._block(targets))
+        for (name, _), (place, _) in zip(matrices, targets, strict=True):
+            self.names[name] = self._leaf(place)
+
+    def _alias(self, name: str, value: object, node: ast.stmt) -> None:
+        if self.fixed and isinstance(value, Matrix):
+            with self._at(node):
+                raise ProgramError("a second name for a value in a loop", COPY)
+        self.names[name] = value
+
+    def _target(self, name: str, value: Matrix) -> int:
+        """The place that a name has, if it has the shape and no other name has it too; else a new one."""
+        old = self.names.get(name)
+        place = self.place_of.get(old.address) if isinstance(old, Matrix) else None
+        if place is not None and self.places[place].shape == value.shape:
+            sharing = [n for n, v in self.names.items() if isinstance(v, Matrix) and self._at_place(v, place)]
+            if sharing == [name]:
+                return place
+        if any(name in each for each in self.fixed):
+            raise ProgramError(f"{name} is another value outside of the loop", "give it another name, or one shape")
+        return self._new(name, value.shape)
+
+    def _at_place(self, value: Matrix, place: int) -> bool:
+        return self.place_of.get(value.address) == place
+
+    def _new(self, name: str, shape: tuple[int, int]) -> int:
+        self.places.append(Place(len(self.places), name, shape))
+        return len(self.places) - 1
+
+    def _leaf(self, place: int) -> Matrix:
+        shape = self.places[place].shape
+        address = self.trace.add("place", (), shape, place)
+        self.place_of[address] = place
+        return Matrix(self.trace, address, shape, (str(shape[0]), str(shape[1])))
+
+    def _block(self, targets: list[tuple[int, Matrix]]) -> Block:
+        heads: dict[tuple, tuple[Reading, Reading, dict[int, Reading]]] = {}
+        carry = []
+        for place, matrix in targets:
+            value = self._expression(matrix.address)
+            linear = _pruned(value.linear)
+            if linear.terms or linear.constant is not None:
+                carry.append(Write(place, linear))
+            for product in value.products:
+                query, key, last = (_pruned(each) for each in three(product))
+                written = heads.setdefault((_key(query), _key(key)), (query, key, {}))[2]
+                written[place] = written[place] + last if place in written else last
+        made = (Head(q, k, tuple(Write(place, v) for place, v in written.items())) for q, k, written in heads.values())
+        return Block(tuple(made), tuple(carry), tuple(place for place, _ in targets))
+
+    def _expression(self, address: int) -> Value:
+        """An expression down to the places that it reads; without recursion, because sums may be long."""
+        done: dict[int, Value] = {}
+        waiting = [address]
+        while waiting:
+            here = waiting[-1]
+            instruction = self.trace.instructions[here]
+            missing = [each for each in instruction.operands if each not in done]
+            if here in done or missing:
+                waiting = waiting[:-1] if here in done else waiting + missing
+                continue
+            if instruction.op == "place":
+                done[here] = of_place(instruction.attribute, instruction.shape)
+            else:
+                done[here] = apply(instruction, [done[each] for each in instruction.operands])
+            waiting.pop()
+        return done[address]
+
+
+def _pruned(reading: Reading) -> Reading:
+    """Without what is zero."""
+    terms = tuple((place, right) for place, right in reading.terms if right.any())
+    constant = reading.constant if reading.constant is not None and reading.constant.any() else None
+    return Reading(reading.shape, terms, constant)
+
+
+def _key(reading: Reading) -> tuple:
+    """Equal for equal readings; adding zero makes the two zeros one."""
+    terms = tuple((place, (right + 0.0).tobytes()) for place, right in reading.terms)
+    return reading.shape, terms, None if reading.constant is None else (reading.constant + 0.0).tobytes()
