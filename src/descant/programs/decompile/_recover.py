@@ -98,7 +98,12 @@ class _Recovery:
             places = [self._at(first, each) for each in rectangles]
             kept = {place for place, source in zip(places, copied, strict=True) if place == source}
             return {place: each.column for place, each in zip(places, rectangles, strict=True)}, kept
-        stay = {s: e.column for e, s in zip(rectangles, copied, strict=True) if s is not None and self._named(e, s)}
+        stay: Columns = {}
+        for each, source in zip(rectangles, copied, strict=True):
+            # Of a value and its copy, the one that did not move is the value.
+            moved = source is not None and reader.before[source] != each.column
+            if source is not None and self._named(each, source) and not (moved and source in stay):
+                stay[source] = each.column
         # Values move together or not at all: packed to the left, in their order.
         ordered = sorted(stay, key=lambda place: reader.before[place])
         widths = [self.places[place].shape[1] for place in ordered]

@@ -2,6 +2,7 @@
 
 from ._errors import Position as Position, ProgramError as ProgramError
 from ._evaluate import Evaluation as Evaluation, evaluate as evaluate, repeated as repeated
+from ._execute import Executor as Executor, checked_range as checked_range
 from ._instructions import (
     Body as Body,
     Constant as Constant,
@@ -18,4 +19,7 @@ from ._matrix import (
     zeros as zeros,
 )
 from ._program import Input as Input, Program as Program, Traced as Traced, program as program
+from ._scalars import NUMBERS as NUMBERS
 from ._signature import Parameter as Parameter, Signature as Signature
+from ._text import TextFrontEnd as TextFrontEnd
+from ._trace import recording as recording
