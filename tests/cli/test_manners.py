@@ -14,8 +14,8 @@ from tests.support.commands import run
 
 COMMANDS = [
     ("risk",), ("train",), ("eval",), ("models",), ("runs",), ("runs", "compare"), ("runs", "delete"), ("claims",),
-    ("reproduce",), ("crosscheck",), ("table1",), ("compile",), ("run",), ("programs",), ("llm", "sts"),
-    ("llm", "models"),
+    ("reproduce",), ("crosscheck",), ("table1",), ("compile",), ("run",), ("programs",), ("fuzz",),
+    ("llm", "sts"), ("llm", "models"),
 ]  # fmt: skip
 
 

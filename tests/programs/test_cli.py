@@ -111,3 +111,33 @@ def test_help_does_not_import_jax():
         "heavy = [m for m in ('jax', 'equinox', 'numpy', 'scipy') if m in sys.modules]\nassert not heavy, heavy"
     )
     assert "--set" in fresh(code)
+
+
+def test_a_run_says_that_its_answer_is_lost(tmp_path, monkeypatch, capsys):
+    """Results that are small beside H have few digits left, and none that are not finite are written."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "grows.py").write_text('def grows(X: "2 2", *, T=5):\n    small = 1e-14 * X\n    return 1e6 * X, small\n')
+    np.savez("ones.npz", X=np.ones((2, 2)))
+    assert run("compile", "grows.py", "--out", "grows", capsys=capsys)[0] == 0
+    arguments = ("run", "grows", "--inputs", "ones.npz", "--out", "result.npz", "--force")
+    status, out, err = run(*arguments, capsys=capsys)
+    assert status == 0 and err == ""
+    assert "H reaches 1e+06" in out and "small is 1e-14 at the most" in out and "no digit" in out
+    status, out, _ = run(*arguments, "--json", capsys=capsys)
+    assert status == 0 and json.loads(out)["doubtful"] == {"small": 0} and json.loads(out)["largest"] == 1e6
+    status, out, err = run(*arguments, "--strict", capsys=capsys)
+    assert status == 1 and "small is 1e-14 at the most" in out
+    np.savez("small.npz", X=np.zeros((2, 2)))
+    calm = ("run", "grows", "--inputs", "small.npz", "--out", "calm.npz", "--strict")
+    assert run(*calm, capsys=capsys)[0] == 0  # zero is zero
+
+
+def test_a_run_that_diverges_fails_and_writes_nothing(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    np.savez("data.npz", X=random.standard_normal((6, 2)), y=random.standard_normal((6, 1)))
+    assert run("compile", "ridge", "--set", "n=6", "d=2", "eta=9", "T=400", "--out", "wild", capsys=capsys)[0] == 0
+    for flags in ((), ("--strict",), ("--json",)):
+        status, out, err = run("run", "wild", "--inputs", "data.npz", "--out", "r.npz", *flags, capsys=capsys)
+        assert status == 1 and "ridge diverges, or overflows, on these inputs" in err and out == ""
+        assert not (tmp_path / "r.npz").exists()

@@ -6,35 +6,46 @@ import pytest
 from descant.programs import Program, ProgramError, eye
 from descant.programs.language import _trace
 from tests.support import decorated_programs
-
-HEAD = 'def p(X: "n d", y: "n 1", w: "d 1" = 0, *, eta=0.1, T=3):\n'
-SIZES = {"n": 4, "d": 3}
-
-
-def trace(body: str, **settings):
-    text = HEAD + "".join(f"    {line}\n" for line in body.split("\n"))
-    return Program.from_text(text, "p.py").trace({**SIZES, **settings})
-
+from tests.support.program_bodies import HEAD, repeats, trace
 
 REJECTED = {
     "inverse": ("return inv(X.T @ X)", "line 2, column 12", "inv can't be compiled", "Newton-Schulz"),
     "numpy inverse": ("return np.linalg.inv(X.T @ X)", "line 2, column 12", "inv", "Newton-Schulz"),
     "division": ("return y / (X @ w)", "line 2, column 12", "division by a matrix", "Newton-Schulz"),
     "one over a matrix": ("return 1 / X", "line 2", "division by a matrix", "Newton-Schulz"),
-    "element-wise product": ("return X * X", "line 2, column 12", "element-wise", "write @"),
+    "division by one number": ("return X / (y.T @ y)", "line 2, column 12", "division by a matrix", "reciprocal(s, "),
+    "product of unlike shapes": ("return X * y", "line 2, column 12", "n = 4 x d = 3 and", "diag(v) @ A"),
+    "product of unlike sizes": ("return X * X.T", "line 2, column 12", "* between", "is it @?"),
+    "large element-wise product": (
+        "A = ones(80, 4) @ X\nB = A @ A.T\nreturn B * B", "line 4", "6400 products of numbers", "lower the sizes"),
+    "long diagonal": ("return diag(ones(600, 4) @ X @ w)", "line 2", "600 numbers", "at most 512"),
+    "diagonal of neither": ("return diag(X)", "line 2", "diag() of a matrix of n = 4 x d = 3", "square"),
+    "trace of no square": ("return trace(X)", "line 2", "trace() of a matrix of n = 4 x d = 3", "square"),
+    "third axis": ("return sum(X, 2)", "line 2", "an axis other than 0 and 1", "rows"),
+    "reciprocal of a matrix": ("return reciprocal(X.T @ X, 3, 0.1)", "line 2", "d = 3 x d = 3", "Newton-Schulz"),
+    "reciprocal of a number": ("return reciprocal(eta, 3, 0.1)", "line 2", "no matrix", "write 1 / s"),
+    "reciprocal without a start": ("return reciprocal(y.T @ y, 3)", "line 2", "other arguments", "s, steps, start"),
+    "half a step": ("return rsqrt(y.T @ y, 2.5, 1)", "line 2", "2.5", "whole number"),
     "non-linearity": ("return exp(X)", "line 2, column 12", "element-wise function exp", "series"),
     "relu": ("return relu(X)", "line 2, column 12", "relu", "hstack"),
-    "branch": ("if eta > 0:\n    w = w\nreturn w", "line 2, column 5", "branch", "one formula"),
-    "ternary": ("return w if T else w", "line 2, column 12", "branch", "one formula"),
+    "branch": ("if w:\n    w = w\nreturn w", "line 2, column 8", "a decision on a matrix", "one formula"),
+    "ternary": ("return w if X @ w else w", "line 2, column 17", "a decision on a matrix", "one formula"),
+    "both": ("return w if T and w else w", "line 2", "a decision on a matrix", "one formula"),
+    "is": ("return w if T is 3 else w", "line 2", "Is can't be compiled", ""),
+    "not chosen": ("if T < 0:\n    v = w\nreturn v", "line 4, column 12", "v is not defined here", "known names"),
     "comparison": ("return X > 0", "line 2", "comparison", "one formula"),
     "while": ("while T:\n    w = w\nreturn w", "line 2, column 5", "while", "for t in range"),
     "product of wrong shapes": ("return X @ y", "line 2, column 12", "n = 4 x d = 3", "is a .T missing?"),
     "sum of wrong shapes": ("w = w + y\nreturn w", "line 2, column 9", "d = 3 x 1", "same shape"),
     "matrix plus number": ("return X + 1", "line 2", "+ between a matrix and 1", "eye(n)"),
     "number product with @": ("return X @ 2", "line 2", "@ between a matrix and 2", "write *"),
-    "power": ("return X ** 2", "line 2", "power of a matrix", "A @ A"),
+    "root": ("return X ** 0.5", "line 2, column 12", "exponent 0.5", "A ** k is element-wise, as in NumPy"),
+    "root of a number": ("return (y.T @ y) ** -1", "line 2", "exponent -1", "reciprocal"),
+    "power with a matrix": ("return 2 ** X", "line 2", "a matrix as exponent", "series"),
     "slice outside": ("return X[0:9, :]", "line 2", "from 0 to 9 of 4 rows", "inside"),
-    "single index": ("return X[0]", "line 2", "no slice", "X[i:i + 1, :]"),
+    "index outside": ("return X[4]", "line 2", "the index 4 for 4 rows", "between -4 and 3"),
+    "fractional index": ("return X[0.5]", "line 2", "0.5 as an index for rows", "whole numbers"),
+    "three indices": ("return X[0, 1, 2]", "line 2", "an index with 3 parts", "X[i, j]"),
     "stride": ("return X[0:4:2, :]", "line 2", "step 2", "neighbours"),
     "unknown name": ("return X @ v", "line 2, column 16", "v is not defined here", "known names"),
     "unknown attribute": ("return X.shape", "line 2", ".shape", "only .T"),
@@ -48,14 +59,29 @@ REJECTED = {
     "import": ("import os\nreturn w", "line 2", "import", "descant.programs"),
     "hidden import": ("return __import__('os')", "line 2", "__import__", "there are"),
     "attribute of a builtin": ("return X.__class__", "line 2", "__class__", "only .T"),
-    "lambda": ("f = lambda: 0\nreturn w", "line 2", "lambda", "one function"),
+    "lambda": ("f = lambda: 0\nreturn w", "line 2", "lambda", "def f(a, b):"),
+    "helper without return": ("def f(a):\n    b = a\nreturn f(w)", "line 3", "f does not end with a return", "return"),
+    "helper that calls itself": ("def f(a):\n    return f(a)\nreturn f(w)", "line 3", "f calls itself", "loop"),
+    "helpers in a circle": (
+        "def f(a):\n    return g(a)\ndef g(a):\n    return f(a)\nreturn f(w)", "line 5", "f calls itself", "loop"),
+    "helper with too much": ("def f(a):\n    return a\nreturn f(w, w)", "line 4", "other arguments", "it has: a"),
+    "helper with less": ("def f(a, b=2):\n    return a\nreturn f(b=2)", "line 4", "other arguments", "it has: a, b"),
+    "name of a helper's own": ("def f():\n    w = w + w\n    return w\nreturn f()", "line 3", "w is not defined", ""),
+    "name inside of a helper": ("def f():\n    v = w\n    return w\nu = f()\nreturn v", "line 6", "v is not", ""),
+    "Euler's number": ("return e * X", "line 2, column 12", "e is not defined here", "Euler's number is exp(1)"),
+    "rebound size": ("n = 3\nreturn zeros(n, d)", "line 2, column 5", "n is a size of the program", "rename"),
+    "size as an index": ("for d in range(2):\n    w = w + w\nreturn w", "line 2, column 9", "d is a size", "rename"),
+    "whole number beyond all": ("return 1" + 2000 * "0" + " * X", "line 2", "not finite", "scalars"),
+    "dimension of a bomb": ("return X @ ones(3, 10**9)", "line 2", "3 x 1000000000 is too large", "lower the sizes"),
     "huge power": ("return 9 ** 9 ** 9 * X", "line 2", "too large", ""),
     "division of numbers by zero": ("return X * (1 / 0)", "line 2", "division by zero", ""),
     "stack of different heights": ("return hstack([X, w])", "line 2", "hstack", "same number of rows"),
     "size zero": ("return zeros(0, 1)", "line 2", "size 0", "at least 1"),
     "infinite number": ("return 1e999 * X", "line 2", "not finite", ""),
-    "assignment to a part": ("w[0:1] = w\nreturn w", "line 2", "no name", "w = ..."),
-    "endless": ("for t in range(1000000):\n    w = w + w\nreturn w", "", "more than", "lower the counts"),
+    "part of another shape": ("w[0] = w\nreturn w", "line 2", "d = 3 x 1 in the place of 1 x 1", "same shape"),
+    "part of a part": ("w[0][0] = w\nreturn w", "line 2", "no name", "w = ..."),
+    "endless": ("for t in range(1000000):\n    w = w + w\nreturn w", "line 2", "more than", "lower its count"),
+    "too long": ("for t in range(200):\n    w = w + w + w\nreturn w", "line 3", "more than", "lower the counts"),
 }  # fmt: skip
 
 
@@ -80,9 +106,16 @@ def test_rejected_with_place_reason_and_advice(name, monkeypatch):
         ('def p(X: "n d", *, a):\n    return X', "has no default"),
         ('def p(X: "n d", *, a="x"):\n    return X', "is no number"),
         ('def p(*X: "n d"):\n    return X', "with * or **"),
-        ("x = 1", "only one function"),
+        ("x = 1", "only functions"),
         ("", "0 functions"),
+        ('def p(X: "n d", X: "n d"):\n    return X', "line 1, column 17: two parameters are called X"),
+        ('def p(X: "n d", *, X=3):\n    return X', "two parameters are called X"),
+        ('def p(X: "n d", n: "d 1"):\n    return X', "n is a matrix, and a size of another one"),
+        ('def f(X, X):\n    return X\ndef p(X: "n d"):\n    return X', "f has two parameters of one name"),
+        ('def p(X: "n 10**9+d"):\n    return X', "a matrix of 2 x 1000000002 is too large"),
+        ('def p(X: "n ' + "n+" * 20000 + 'n"):\n    return X', "can't be read"),
         ('def p(X: "n d"):\n    return X\ndef q(X: "n d"):\n    return X', "2 functions"),
+        ("def p(X):\n    return X\ndef q(X):\n    return X", "0 functions with sizes"),
         ("def p(:", "program, line 1, column 7: the text is no Python"),
         ('@cache\ndef p(X: "n d"):\n    return X', "a decorator other than @program"),
         ('def p(X: "n d"):\n    return ' + "(" * 300 + "X" + ")" * 300, "nested"),
@@ -162,10 +195,6 @@ def test_decorated_mistakes_have_a_place_too():
         eye(2)
 
 
-def repeats(traced) -> list[int]:
-    return [each.attribute.count for each in traced.body.instructions if each.op == "repeat"]
-
-
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
@@ -208,3 +237,17 @@ def test_which_loops_become_repeats(body, expected, keys):
     found = found if isinstance(found, tuple) else (found,)
     for a, b in zip(found, traced.evaluate(inputs).results, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def test_a_decorated_function_places_by_name():
+    x = np.arange(6.0).reshape(3, 2)
+    np.testing.assert_array_equal(decorated_programs.placing.trace().evaluate({"X": x}).results[0], x[::-1])
+    with pytest.raises(ProgramError, match=r"matrices are values: write O = place\(O, part, top, left\)"):
+        decorated_programs.writing.trace()
+
+
+def test_no_output_is_lost():
+    """Names that are given stand; the others get free ones."""
+    assert trace("out1 = X @ X.T\nreturn out1, X + X").outputs == ("out1", "out2")
+    assert trace("out0 = X\nreturn X @ w, out0, y, y, w").outputs == ("out1", "out0", "out2", "out3", "w")
+    assert trace("return X @ w, X").outputs == ("out0", "X")

@@ -130,9 +130,92 @@ def test_kalman():
     close(covariance, np.linalg.inv(precision))
 
 
+def test_conjugate_gradient():
+    """Against the textbook's, with division; exact after as many steps as there are unknowns."""
+    a = GRAM + 0.5 * np.eye(D)
+    w, r = np.zeros((D, 1)), MOMENT
+    p = r
+    for steps in range(1, D + 1):
+        alpha = (r.T @ r).item() / (p.T @ a @ p).item()
+        w, old, r = w + alpha * p, r, r - alpha * a @ p
+        p = r + (r.T @ r).item() / (old.T @ old).item() * p
+        if steps >= D - 1:
+            (found,) = outputs("conjugate_gradient", {"X": X, "y": Y}, n=N, d=D, T=steps, K=30, start=1e-3)
+            close(found, w, 1e-9)
+    close(w, scipy.linalg.solve(a, MOMENT), 1e-9)
+
+
+def test_power_iteration():
+    v = QUERY
+    for _ in range(15):
+        v = GRAM @ v / np.linalg.norm(GRAM @ v)
+    vector, value = outputs("power_iteration", {"A": GRAM, "v": QUERY}, n=D, T=15, K=15, start=1 / TOP)
+    close(vector, v)
+    close(value, v.T @ GRAM @ v)
+    assert value.item() == pytest.approx(TOP, rel=0.01)
+
+
+def test_nesterov():
+    """The same recurrence as a product of 2d x 2d matrices."""
+    lam, steps = 0.5, 20
+    eta = 1 / (TOP + lam)
+    eye = np.eye(D)
+    shrink = eye - eta * (GRAM + lam * eye)
+    state = np.zeros((2 * D, 1))
+    for t in range(steps):
+        weight = t / (t + 3)
+        one = np.block([[(1 + weight) * shrink, -weight * shrink], [eye, 0 * eye]])
+        state = one @ state + np.vstack([eta * MOMENT, 0 * MOMENT])
+    (found,) = outputs("nesterov", {"X": X, "y": Y}, n=N, d=D, eta=eta, lam=lam, T=steps)
+    close(found, state[:D])
+
+
+def test_lms():
+    eta, w, errors = 0.1, QUERY[:, 0], []
+    for x, y in zip(X, Y[:, 0], strict=True):
+        errors.append(y - x @ w)
+        w = w + eta * errors[-1] * x
+    found, errors_found = outputs("lms", {"X": X, "y": Y, "w": QUERY}, n=N, d=D, eta=eta)
+    close(found[:, 0], w)
+    close(errors_found[:, 0], np.array(errors))
+
+
+def test_matrix_sqrt():
+    a = GRAM + np.eye(D)
+    root, inverse = outputs("matrix_sqrt", {"A": a}, n=D, scale=1 / (TOP + 1), T=20)
+    close(root, scipy.linalg.sqrtm(a))
+    close(inverse, scipy.linalg.inv(scipy.linalg.sqrtm(a)))
+
+
+def test_deltanet():
+    """A product of Householder-like matrices, token by token."""
+    n, beta = 6, 0.3
+    queries, keys, values = X[:n], X[n:], RANDOM.standard_normal((n, 3))
+    memory = np.zeros((3, D))
+    rows = []
+    for q, k, v in zip(queries, keys, values, strict=True):
+        memory = memory @ (np.eye(D) - beta * np.outer(k, k)) + beta * np.outer(v, k)
+        rows.append(memory @ q)
+    found, last = outputs("deltanet", {"Q": queries, "K": keys, "V": values}, n=n, d=D, e=3, beta=beta)
+    close(found, np.array(rows))
+    close(last, memory)
+
+
+def test_kernel_ridge():
+    """The polynomial of gradient descent, by eigenvalues of the kernel's matrix."""
+    n, steps, lam, degree = 4, 10, 0.5, 3
+    x, y, query = X[:n, :2], Y[:n], X[n : n + 2, :2]
+    values, vectors = np.linalg.eigh((x @ x.T + 0.7) ** degree + lam * np.eye(n))
+    eta = 1 / values[-1]
+    a = vectors @ np.diag((1 - (1 - eta * values) ** steps) / values) @ vectors.T @ y
+    settings = {"n": n, "d": 2, "k": 2, "degree": degree, "offset": 0.7, "lam": lam, "eta": eta, "T": steps}
+    (found,) = outputs("kernel_ridge", {"X": x, "y": y, "query": query}, **settings)
+    close(found, (query @ x.T + 0.7) ** degree @ a)
+
+
 def test_every_program_is_tested_and_says_what_it_is():
     found = library()
-    assert set(found) == set(SETTINGS) and len(found) == 11
+    assert set(found) == set(SETTINGS) and len(found) == 18
     for name, program in found.items():
         assert f"test_{name}" in globals() and program.name == name
         assert len(program.doc.split("\n")[0]) > 20

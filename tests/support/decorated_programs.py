@@ -52,3 +52,17 @@ def inverse(X: "n d"):
 @program
 def branch(X: "n d"):
     return X if X == 0 else X.T
+
+
+@program
+def placing(X: "3 2"):
+    Z = zeros(3, 2)
+    for t in range(3):
+        Z = place(Z, X[t], 2 - t)
+    return Z
+
+
+@program
+def writing(X: "3 2"):
+    X[0] = X[1]
+    return X

@@ -80,6 +80,7 @@ RIGHT = {
     "compile": ["ridge", "--set", "n=4", "d=2", "T=1"],
     "run": ["{program}", "--inputs", "{arrays}", "--out", "results.npz"],
     "programs": [],
+    "fuzz": ["--programs", "1", "--max-steps", "2"],
     # The last thing that is looked at: no model is loaded.
     "llm sts": ["--data", "{sts}", "--queries", "3", "--model", "missing.gguf"],
     "llm models": [],

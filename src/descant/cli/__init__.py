@@ -15,6 +15,7 @@ from ._crosscheck import crosscheck
 from ._decompile import decompile_command
 from ._ending import INTERRUPTED, TERMINATED, status_of
 from ._flags import OTHERS, default_shown
+from ._fuzz import fuzz_command
 from ._llm import app as llm
 from ._models import models
 from ._programs import compile_command, programs_command, run_command
@@ -47,6 +48,7 @@ app.command(compile_command, name="compile")
 app.command(run_command, name="run")
 app.command(decompile_command, name="decompile")
 app.command(programs_command, name="programs")
+app.command(fuzz_command, name="fuzz")
 app.command(llm)
 
 

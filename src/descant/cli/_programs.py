@@ -12,6 +12,9 @@ from ._printing import print_json
 if TYPE_CHECKING:
     from ..programs import CompiledProgram
 
+# Results with fewer digits left than this are spoken of.
+FEW_DIGITS = 6
+
 
 def compile_command(
     program: str,
@@ -57,8 +60,19 @@ def compile_command(
         print(f"Written to {out}; `descant run {out} --inputs data.npz --out result.npz` runs it.")
 
 
-def run_command(folder: Path, /, *, inputs: Path, out: Path, json: Json = False, force: Force = False) -> None:
+def run_command(
+    folder: Path,
+    /,
+    *,
+    inputs: Path,
+    out: Path,
+    strict: Annotated[bool, Parameter(negative="")] = False,
+    json: Json = False,
+    force: Force = False,
+) -> int:
     """Run a compiled program on arrays.
+
+    A program that diverges until its numbers are not finite fails, with exit status 1, and nothing is written.
 
     Parameters
     ----------
@@ -68,6 +82,8 @@ def run_command(folder: Path, /, *, inputs: Path, out: Path, json: Json = False,
         A file of NumPy arrays (.npz), by parameter name. Optional parameters may be left out.
     out
         File for the results (.npz), by the names that the program returns; one that is there is not written over.
+    strict
+        Exit status 1 also if a result is so small beside the largest entry of H that rounding may have replaced it.
     force
         Write over OUT, whatever it is.
     """
@@ -85,17 +101,25 @@ def run_command(folder: Path, /, *, inputs: Path, out: Path, json: Json = False,
     if not math.isfinite(largest) or not all(np.all(np.isfinite(value)) for value in results.values()):
         blocks = next((index for index, size in enumerate(magnitudes) if not math.isfinite(size)), len(magnitudes) - 1)
         raise OverflowError(
-            f"{compiled.description.program} overflows on these inputs: entries of H are no finite numbers after "
-            f"block {blocks} of {len(magnitudes) - 1}; nothing was written: try inputs of smaller numbers."
+            f"{compiled.description.program} diverges, or overflows, on these inputs: entries of H are no finite "
+            f"numbers after block {blocks} of {len(magnitudes) - 1}; nothing was written: try smaller steps, or inputs "
+            "of smaller numbers."
         )
     _write_arrays(out, results)
+    sizes = {name: float(np.abs(value).max()) for name, value in results.items()}
+    doubtful = {name: digits for name, size in sizes.items() if (digits := digits_left(size, largest)) < FEW_DIGITS}
+    status = 1 if strict and doubtful else 0
     if json:
         shapes = {name: list(value.shape) for name, value in results.items()}
-        print_json("run", {"out": str(out), "results": shapes, "largest": largest})
-        return
+        print_json("run", {"out": str(out), "results": shapes, "largest": largest, "doubtful": doubtful})
+        return status
     for name, value in results.items():
         print(f"{name}: {value.shape[0]} x {value.shape[1]}")
     print(f"Written to {out}. The largest entry of H on the way was {largest:.6g}.")
+    for name, digits in doubtful.items():
+        left = f"{digits} digit{'s' * (digits > 1)}" if digits else "no digit"
+        print(f"H reaches {largest:.3g} and {name} is {sizes[name]:.3g} at the most: {left} of it may be right.")
+    return status
 
 
 def programs_command(*, json: Json = False) -> None:
@@ -130,6 +154,11 @@ def programs_command(*, json: Json = False) -> None:
         takes += [f"{name}={value:g}" for name, value in row["scalars"].items()]
         table.add_row(row["name"], Text(row["what"]).append(f"\n{', '.join(takes)}", style="dim"))
     Console().print(table)
+
+
+def digits_left(size: float, largest: float) -> int:
+    """Decimal digits of a number of this size that float64 keeps beside one of another; zero itself keeps all."""
+    return 16 if size == 0 else max(0, round(math.log10(size / largest) + 16))
 
 
 def settings_from(words: list[str]) -> dict[str, int | float]:

@@ -111,6 +111,11 @@ def candidate(traced: Traced, graph: Graph, strategy: Strategy) -> Candidate:
 
 def candidates(traced: Traced, *, hoist: bool = True) -> Iterator[Candidate]:
     """All ways that the compiler knows to build a program; those that change it least come first."""
+    for variant in traced.variants():
+        yield from _candidates(variant, hoist)
+
+
+def _candidates(traced: Traced, hoist: bool) -> Iterator[Candidate]:
     graphs: list[Graph] = []
     for rewriting in REWRITINGS:
         graph = build(traced, rewriting)

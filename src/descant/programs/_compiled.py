@@ -1,6 +1,7 @@
 """The result: a network of extended linear self-attention with names, to run, to look into, to keep and to train on."""
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from .. import _memory
 from .._disk import write_whole
 from .._sealed import digest, unsealed
 from ..attention import ELSA, load as load_model, to_bytes
 from ._description import Description, Rectangle
-from ._network import flat_blocks
+from ._network import count_runs, flat_blocks
 
 WEIGHTS, PROGRAM = "network.safetensors", "program.json"
+# More runs of blocks than any program has that the language takes.
+MOST_RUNS = 10**7
 
 
 @dataclass(frozen=True)
@@ -98,28 +102,34 @@ class CompiledProgram(eqx.Module):
 
     def states(self, inputs: Mapping[str, Any]) -> list[Float[np.ndarray, "r c"]]:
         """H before the first block and after each one, repeats included: (rows, columns) each."""
-        h = np.asarray(self.embed({k: jnp.asarray(v) for k, v in self.checked(inputs).items()}))
-        found = [h]
+        return list(self._states(inputs))
+
+    def _states(self, inputs: Mapping[str, Any]) -> Iterator[Float[np.ndarray, "r c"]]:
+        h = np.zeros((self.description.rows, self.description.columns))
+        given = self.checked(inputs)
+        for each in self.description.inputs:
+            if each.column >= 0:
+                h[: each.rows, each.column : each.column + each.width] = given[each.name]
+        yield h
+        # Of a block that is run again and again the weights are fetched once.
+        fetched: dict[int, tuple[np.ndarray, ...]] = {}
         for block in self.network.unrolled():
-            parts = (
-                tuple(np.asarray(a[k]) for a in (block.w1, block.w2, block.w3, block.b1, block.b2, block.b3))  # type: ignore
-                for k in range(block.heads)
-            )
-            h = sum(
-                ((h @ w3 + b3) @ ((h @ w1 + b1).T @ (h @ w2 + b2)) for w1, w2, w3, b1, b2, b3 in parts),
-                np.zeros_like(h),
-            )
-            found.append(h)
-        return found
+            if id(block) not in fetched:
+                parts = (block.w1, block.w2, block.w3, block.b1, block.b2, block.b3)
+                fetched[id(block)] = tuple(np.asarray(part) for part in parts)
+            w1, w2, w3, b1, b2, b3 = fetched[id(block)]
+            key, value, query = h @ w1 + b1, h @ w2 + b2, h @ w3 + b3
+            h = (query @ (key.swapaxes(1, 2) @ value)).sum(0)
+            yield h
 
     def evaluate(self, inputs: Mapping[str, Any]) -> dict[str, Float[np.ndarray, "_ _"]]:
         """What `run` gives, block by block in NumPy: slower to run, but nothing is compiled for it first."""
-        h = self.states(inputs)[-1]
+        h = deque(self._states(inputs), maxlen=1).pop()
         return {each.name: h[: each.rows, each.column : each.column + each.width] for each in self.description.outputs}
 
     def magnitudes(self, inputs: Mapping[str, Any]) -> list[float]:
         """The largest entry of each H: there is no normalisation, so a diverging program shows here."""
-        return [float(np.abs(h).max()) for h in self.states(inputs)]
+        return [float(np.abs(h).max()) for h in self._states(inputs)]
 
     @property
     def sizes(self) -> Sizes:
@@ -180,11 +190,13 @@ def load(folder: str | Path) -> CompiledProgram:
     """
     folder = Path(folder)
     try:
-        text, weights = (folder / PROGRAM).read_bytes(), (folder / WEIGHTS).read_bytes()
+        text, weights = (_content(folder / name) for name in (PROGRAM, WEIGHTS))
     except (FileNotFoundError, NotADirectoryError):
         raise ValueError(
             f"{folder} holds no compiled program; `descant compile ... --out {folder}` makes one."
         ) from None
+    except OSError as error:
+        raise ValueError(f"{error.filename} can't be read: {error.strerror}; compile it again.") from None
     try:
         description, expected = Description.from_json(unsealed(text))
     except ValueError as error:
@@ -198,18 +210,50 @@ def load(folder: str | Path) -> CompiledProgram:
     return CompiledProgram(network, description)
 
 
+def _content(path: Path) -> bytes:
+    """The bytes of a file that fits into memory, three times: as it is, as it is understood, and as arrays."""
+    _memory.need(str(path), 3 * path.stat().st_size, "it", bytes_each=1)
+    return path.read_bytes()
+
+
 def _check_fit(network: ELSA, description: Description, folder: Path) -> None:
-    """Weights and description must speak of the same H."""
-    shape = (description.rows, description.columns)
-    for block in flat_blocks(network.blocks):
+    """Weights and description must speak of the same H, and of inputs and outputs where the blocks have them."""
+    shape, blocks = (description.rows, description.columns), list(flat_blocks(network.blocks))
+    for block in blocks:
         if block.b1 is None or block.b2 is None or block.b3 is None or block.b1.shape[1:] != shape:
             raise ValueError(f"{folder}: the weights are not for an H of {shape[0]} x {shape[1]}.")
-    if len(list(flat_blocks(network.blocks))) != len(description.blocks):
+        if block.residual:
+            raise ValueError(f"{folder}: a block has a residual, which no compiled program has.")
+    if len(blocks) != len(description.blocks):
         raise ValueError(f"{folder}: the description is of {len(description.blocks)} blocks, the weights have others.")
-    for each in (*description.inputs, *description.outputs):
-        fits = each.rows <= shape[0] and each.column + each.width <= shape[1] and min(each.rows, each.width) > 0
-        if not fits or each.column < -1:
+    runs = count_runs(network.blocks)
+    if runs > MOST_RUNS:
+        raise ValueError(f"{folder}: its blocks are run {runs} times; expected {MOST_RUNS} at the most.")
+    inputs = [each for each in description.inputs if each.column >= 0]
+    if not description.outputs:
+        raise ValueError(f"{folder}: the description has no outputs.")
+    for each in (*inputs, *description.outputs, *(each for text in description.blocks for each in text.places)):
+        fits = 0 < each.rows <= shape[0] and 0 <= each.column <= shape[1] - each.width and each.width > 0
+        if not fits:
             raise ValueError(f"{folder}: {each.name} does not lie in H.")
+    for each in description.inputs:
+        if each.column < -1 or min(each.rows, each.width) < 1:
+            raise ValueError(f"{folder}: {each.name} does not lie in H.")
+    for known in (description.inputs, description.outputs):
+        names = [each.name for each in known]
+        if len(set(names)) < len(names):
+            raise ValueError(f"{folder}: the description has {max(names, key=names.count)} twice.")
+    first, last = description.blocks[0].before, description.blocks[-1].after
+    for wrong in (*_others(inputs, first), *_others(first, inputs)):
+        raise ValueError(f"{folder}: {wrong} is not where the first block reads it.")
+    for wrong in _others(description.outputs, last):
+        raise ValueError(f"{folder}: {wrong} is not where the last block writes it.")
+
+
+def _others(some: Iterable[Rectangle], known: Iterable[Rectangle]) -> list[str]:
+    """The names of those that are not where one of the known ones is."""
+    where = {(each.rows, each.width, each.column) for each in known}
+    return [each.name for each in some if (each.rows, each.width, each.column) not in where]
 
 
 @eqx.filter_jit

@@ -1,6 +1,7 @@
 """From schedule and layout to words: the same facts as the weights, for people."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 
@@ -40,25 +41,30 @@ class _Describer:
         self.schedule = schedule
 
     def block(self, block: Block, layout: Layout) -> tuple[HeadText, ...]:
-        heads = []
-        if block.carry or block.kept:
-            heads.append(self._carry(block))
         writers = Counter([write.place for head in block.heads for write in head.values])
         writers.update(write.place for write in block.carry)
+        heads = []
+        if block.carry or block.kept or not block.heads:
+            heads.append(self._carry(block, writers))
         for head in block.heads:
             parts = -(-head.slots // layout.columns)
-            heads += [self._head(head, writers)] * parts
+            heads += [self._head(head, writers, (part, parts)) for part in range(1, parts + 1)]
+        # What nobody adds anything to is zero.
+        lines = [f"{self._name(place)} ← 0" for place in block.writes if not writers[place]]
+        heads[0] = replace(heads[0], formula="; ".join(filter(None, [heads[0].formula, *lines])))
         return tuple(heads)
 
-    def _carry(self, block: Block) -> HeadText:
+    def _carry(self, block: Block, writers: Counter[int]) -> HeadText:
         still = [
             write.place
             for write in block.carry
-            if write.reading.places == {write.place} and self._reading(write.reading) == self._name(write.place)
+            if write.reading.places == {write.place}
+            and writers[write.place] == 1
+            and self._reading(write.reading) == self._name(write.place)
         ]
         kept = [self._name(place) for place in (*block.kept, *still)]
         lines = [
-            f"{self._name(write.place)} ← {self._reading(write.reading)}"
+            f"{self._name(write.place)} {_arrow(writers[write.place])} {self._reading(write.reading)}"
             for write in block.carry
             if write.place not in still
         ]
@@ -69,15 +75,17 @@ class _Describer:
         to = tuple(self._name(place) for place in writes)
         return HeadText("H", "I", "moves", ", ".join(to), formula, names, to)
 
-    def _head(self, head: Head, writers: Counter[int]) -> HeadText:
+    def _head(self, head: Head, writers: Counter[int], part: tuple[int, int]) -> HeadText:
         query, key = self._reading(head.query), self._reading(head.key)
         values = [self._reading(write.reading) for write in head.values]
         to = tuple(self._name(write.place) for write in head.values)
         lines = []
+        number, parts = part
+        # A sum over more columns than H has is divided among several heads.
+        share = f", part {number} of {parts}" if parts > 1 else ""
         for write, name, value in zip(head.values, to, values, strict=True):
-            # A place that several heads write to gets their sum.
-            sign = "←" if writers[write.place] == 1 else "+="
-            lines.append(f"{name} {sign} {_product(query, key, value)}")
+            sign = _arrow(max(parts, writers[write.place]))
+            lines.append(f"{name} {sign} {_product(query, key, value)}{share}")
         reads = tuple(self._name(place) for place in sorted(head.reads))
         return HeadText(query, key, ", ".join(values), ", ".join(to), "; ".join(lines), reads, to)
 
@@ -99,17 +107,32 @@ class _Describer:
         return text or "0"
 
 
+def _arrow(writers: int) -> str:
+    """A place that several heads write to gets their sum."""
+    return "←" if writers == 1 else "+="
+
+
 def _product(query: str, key: str, value: str) -> str:
-    parts = []
-    for text, transposed in ((query, False), (key, True), (value, False)):
-        if text == "I":
-            continue
-        simple = " " not in text and not text.startswith("−")
-        shown = text if simple and not text.endswith("ᵀ") else f"({text})"
-        if transposed and text.endswith("ᵀ") and simple:
-            shown, transposed = text[:-1], False
-        parts.append(f"{shown}ᵀ" if transposed else (text if simple else shown))
-    return " · ".join(parts) or "I"
+    """query keyᵀ value, without those that are the identity."""
+    return " · ".join(part for part in (_bracketed(query), _transposed(key), _bracketed(value)) if part != "I") or "I"
+
+
+def _bracketed(text: str) -> str:
+    """A factor of a product: sums, multiples and products with a constant have brackets."""
+    return text if _is_name(text) else f"({text})"
+
+
+def _transposed(text: str) -> str:
+    if text == "I":
+        return text
+    if _is_name(text) and text.endswith("ᵀ"):
+        return text.removesuffix("ᵀ")
+    return f"{_bracketed(text)}ᵀ"
+
+
+def _is_name(text: str) -> bool:
+    """One name, perhaps with its own ᵀ at the end: nothing that binds less than a transpose does."""
+    return not set(text) & set(" ·−") and "ᵀ" not in text[:-1]
 
 
 def _factor(right: np.ndarray) -> tuple[float, str]:

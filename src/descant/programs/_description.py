@@ -41,6 +41,11 @@ class BlockText:
     after: tuple[Rectangle, ...]
     heads: tuple[HeadText, ...]
 
+    @property
+    def places(self) -> tuple[Rectangle, ...]:
+        """All that lives before or after it."""
+        return self.before + self.after
+
 
 @dataclass(frozen=True)
 class Description:

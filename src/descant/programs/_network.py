@@ -33,3 +33,8 @@ def flat_blocks(layers: tuple[ELSABlock | Repeated, ...]) -> Iterator[ELSABlock]
             yield layer
         else:
             yield from flat_blocks(layer.blocks)
+
+
+def count_runs(layers: tuple[ELSABlock | Repeated, ...]) -> int:
+    """How many blocks are run, repeats counted; none of them is written out for that."""
+    return sum(1 if isinstance(each, ELSABlock) else each.count * count_runs(each.blocks) for each in layers)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..language import Body, Constant, Instruction, Traced, repeated
+from ..language import Body, Constant, Instruction, ProgramError, Traced, repeated
 from ._graph import Graph, Loop, Node
 from ._words import Ref, Shape, Sum, Word, identity_multiple, is_constant, joined, total, with_constants
 
@@ -42,13 +42,15 @@ def build(traced: Traced, rewriting: Rewriting | None = None) -> Graph:
 
 class _Builder:
     def __init__(self, rewriting: Rewriting):
-        self.rewriting, self.graph = rewriting, Graph()
+        self.rewriting, self.graph, self.name = rewriting, Graph(), ""
 
     def build(self, traced: Traced) -> Graph:
         graph = self.graph
         for each in traced.inputs:
             graph.inputs[each.name] = graph.add(Node("input", each.shape, 0, each.name))
-        values = self._body(traced.body, [], 0)
+        self.name = traced.name
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused with a sentence
+            values = self._body(traced.body, [], 0)
         graph.outputs = list(zip(traced.outputs, values, strict=True))
         return graph
 
@@ -61,7 +63,10 @@ class _Builder:
                 values.append(self._loop(instruction, operands, depth))
                 continue
             value = parameters[instruction.attribute] if instruction.op == "parameter" else None
-            value = value or self._apply(instruction, operands)
+            try:
+                value = value or self._apply(instruction, operands)
+            except ProgramError as error:
+                raise error.located(instruction.position, self.name) from None
             self._name(value, instruction.name)
             shared = self.rewriting.shared and uses[address] > 1 and len(value.words) > 1
             if len(value.words) > LONGEST_SUM or (shared and any(len(word) > 1 for word in value.words)):
@@ -89,9 +94,10 @@ class _Builder:
             case "hstack" | "vstack":
                 return self._stacked(shape, operands, instruction.op == "hstack")
             case "slice":
-                top, bottom, left, right = attribute
-                rows, columns = operands[0].shape
-                return _between(shape, np.eye(rows)[top:bottom], operands[0], np.eye(columns)[:, left:right])
+                down, across = _selection(operands[0].shape, attribute)
+                return _between(shape, down, operands[0], across.T)
+            case "place":
+                return _placed(operands[0], operands[1], attribute)
             case "result":
                 return operands[0][attribute]
         raise AssertionError(f"no such operation: {instruction.op}")
@@ -170,7 +176,7 @@ class _Builder:
         parts, start = [], 0
         for operand in operands:
             size = operand.shape[1 if side_by_side else 0]
-            selection = np.eye(shape[1 if side_by_side else 0])[start : start + size]
+            selection = np.eye(size, shape[1 if side_by_side else 0], start)
             start += size
             placed = _between(
                 shape, None if side_by_side else selection.T, operand, selection if side_by_side else None
@@ -210,6 +216,27 @@ def _is_known(value: Sum) -> bool:
 
 def _known(array: np.ndarray) -> Sum:
     return total((array.shape[0], array.shape[1]), [((Constant(array),), 1.0)])
+
+
+def _selection(shape: Shape, rectangle: tuple[int, int, int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """What takes a rectangle's rows, from the left, and transposed its columns, from the right."""
+    top, bottom, left, right = rectangle
+    return np.eye(bottom - top, shape[0], top), np.eye(right - left, shape[1], left)
+
+
+def _placed(value: Sum, part: Sum, rectangle: tuple[int, int, int, int]) -> Sum:
+    """A sum with a rectangle replaced: what is outside stays, word by word."""
+    (rows, columns), shape = value.shape, value.shape
+    down, across = _selection(shape, rectangle)
+    inside = _between(shape, down.T, part, across)
+    if part.shape[1] == columns:
+        outside = _between(shape, np.eye(rows) - down.T @ down, value, None)
+    elif part.shape[0] == rows:
+        outside = _between(shape, None, value, np.eye(columns) - across.T @ across)
+    else:
+        old = _between(shape, down.T @ down, value, across.T @ across)
+        outside = total(shape, [*value.words.items(), *_scaled(old, -1.0)])
+    return total(shape, [*outside.words.items(), *inside.words.items()])
 
 
 def _array(value: Sum) -> np.ndarray:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..language import Constant
+from ..language import Constant, ProgramError
 
 Shape = tuple[int, int]
 
@@ -75,10 +75,17 @@ def total(shape: Shape, parts: Iterable[tuple[Word, float]]) -> Sum:
             constant = array if constant is None else constant + array
         else:
             words[word] = words.get(word, 0.0) + factor
+    _check_finite(list(words.values()))
     words = {word: factor for word, factor in words.items() if factor != 0.0}
     if constant is not None and constant.any():
+        _check_finite(constant)
         words[(Constant(constant),)] = 1.0
     return Sum(shape, words)
+
+
+def _check_finite(numbers: np.ndarray | list[float]) -> None:
+    if not np.all(np.isfinite(numbers)):
+        raise ProgramError("coefficients that multiply to a number that is not finite", "check the scalars")
 
 
 def joined(left: Word, right: Word) -> tuple[Word, float] | None:
@@ -96,6 +103,7 @@ def joined(left: Word, right: Word) -> tuple[Word, float] | None:
 def _with_constant(left: Word, array: np.ndarray, right: Word) -> tuple[Word, float] | None:
     if not array.any():
         return None
+    _check_finite(array)
     multiple = identity_multiple(array)
     if multiple is not None and (left or right):
         return left + right, multiple

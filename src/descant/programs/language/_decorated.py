@@ -11,19 +11,18 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
-from . import _matrix
 from ._errors import Position, ProgramError
-from ._execute import addresses, checked_range
 from ._front_end import assigned_names, returned_names
+from ._functions import MATRIX_FUNCTIONS
+from ._loops import loop
 from ._matrix import Matrix
 from ._scalars import NUMBERS
 from ._signature import Parameter, Signature
 from ._trace import Trace
-from ._whitelist import MATRIX_FUNCTIONS
 
 # What a program may name without importing it; names of the function's own module come first.
 PROVIDED = {
-    **{name: getattr(_matrix, name) for name in MATRIX_FUNCTIONS},
+    **MATRIX_FUNCTIONS,
     **{name: getattr(math, name) for name in ("sqrt", "exp", "log", "sin", "cos", "tan")},
     **NUMBERS,
 }
@@ -98,12 +97,17 @@ def read_function(function: Any) -> tuple[Signature, FunctionFrontEnd, str]:
             )
         annotation = None if each.annotation is each.empty else each.annotation
         parameters.append(Parameter.read(each.name, annotation, each.default is not each.empty))
-    signature = Signature(function.__name__, tuple(parameters), scalars)
+    try:
+        signature = Signature(function.__name__, tuple(parameters), scalars)
+        for name in function.__code__.co_varnames + function.__code__.co_cellvars:
+            signature.check_rebound(name)
+    except ProgramError as error:
+        raise error.located(None, origin) from None
     return signature, FunctionFrontEnd(function, origin), inspect.getdoc(function) or ""
 
 
 def _loop(trace: Trace, bounds: tuple, frame: FrameType) -> Iterator[int]:
-    return trace.loop(checked_range(*bounds), lambda: addresses(frame.f_locals))
+    return loop(trace, bounds, lambda: frame.f_locals)
 
 
 @contextmanager

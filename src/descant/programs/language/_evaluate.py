@@ -67,6 +67,11 @@ def _apply(instruction: Instruction, operands: list, inputs: Mapping, parameters
         case "slice":
             top, bottom, left, right = instruction.attribute
             return operands[0][top:bottom, left:right]
+        case "place":
+            top, bottom, left, right = instruction.attribute
+            value = operands[0].copy()
+            value[top:bottom, left:right] = operands[1]
+            return value
         case "repeat":
             repeat = instruction.attribute
             carried, outside = operands[: repeat.carried], operands[repeat.carried :]

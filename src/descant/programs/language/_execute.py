@@ -1,162 +1,123 @@
 """The text's own front end: walks a checked syntax tree on symbolic matrices. Python is handed nothing to execute."""
 
 import ast
-from collections.abc import Iterator
-from contextlib import contextmanager
-from operator import neg, pos
+from collections.abc import Mapping
 from typing import Any
 
-from . import _matrix
-from ._errors import Position, ProgramError
+from ._errors import ProgramError
+from ._expressions import At, Expressions
+from ._limits import take_steps
+from ._loops import loop
 from ._matrix import Matrix
-from ._scalars import FUNCTIONS, OPERATORS, calculate
-from ._trace import Trace
-from ._whitelist import MATRIX_FUNCTIONS, position_of
+from ._scope import Function, Scope
+from ._whitelist import body_of, position_of
 
 
-class Executor:
+class Executor(Expressions):
     """One run through a function's statements."""
 
-    def __init__(self, names: dict[str, Any]):
-        self.names = names
-        self.trace = Trace(lambda: self.position)
-        self.position: Position | None = None
-
-    def run(self, statements: list[ast.stmt]) -> list[Any]:
+    def run(self, function: ast.FunctionDef, matrices: Mapping[str, Any], helpers: list[ast.FunctionDef]) -> list[Any]:
         """The values of the final return."""
+        # Helpers above the program see each other and the numbers that every text may name, as in Python.
+        around = Scope(dict(self.numbers))
+        self.scope = around
+        for helper in helpers:
+            self._define(helper)
+        functions = {name: value for name, value in around.values.items() if isinstance(value, Function)}
+        self.scope = Scope({**functions, **self.numbers, **self.settings, **matrices})
+        value = self._statements(body_of(function))
+        return value if isinstance(value, list) else [value]
+
+    def call_helper(self, helper: Function, values: list[Any], keywords: Mapping[str, Any]) -> Any:
+        """Run through a helper's statements with names of its own; what it returns."""
+        if helper.running:
+            raise ProgramError(f"{helper.node.name} calls itself", "write a loop")
+        take_steps(self.trace, 10)  # helpers that call each other twice would take forever
+        outer, self.scope = self.scope, helper.bind(values, keywords)
+        helper.running, self.depth = True, self.depth + 1
+        try:
+            return self._statements(body_of(helper.node))
+        finally:
+            self.scope, helper.running, self.depth = outer, False, self.depth - 1
+
+    def _statements(self, statements: list[ast.stmt]) -> Any:
         for statement in statements[:-1]:
             self._statement(statement)
         final = statements[-1]
         assert isinstance(final, ast.Return) and final.value is not None
-        parts = final.value.elts if isinstance(final.value, ast.Tuple) else [final.value]
-        return [self._value(part) for part in parts]
-
-    @contextmanager
-    def _at(self, node: ast.AST) -> Iterator[None]:
-        """Errors and instructions in here stand at this node."""
-        self.position = position_of(node)
-        try:
-            yield
-        except ProgramError as error:
-            raise error.located(position_of(node), error.origin) from None
+        with At(final):
+            return self.value(final.value)
 
     def _statement(self, node: ast.stmt) -> None:
+        with At(node):
+            self._do(node)
+
+    def _do(self, node: ast.stmt) -> None:
+        take_steps(self.trace, 1)
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                self.names[name] = self._value(value)
-            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=value):
-                self._assign_many(node, targets, value)
-            case ast.AugAssign(target=ast.Name() as target, op=op, value=value):
-                load = ast.copy_location(ast.Name(target.id, ast.Load()), target)
-                self.names[target.id] = self._binary(node, op, self._value(load), self._value(value))
+            case ast.Assign(targets=targets, value=value):
+                found = self.value(value)
+                for target in targets:
+                    self._assign(target, found)
+            case ast.AugAssign(target=target, op=op, value=value):
+                old = self.value(_read(target))
+                self._assign(target, self.binary(node, op, old, self.value(value)))
+            case ast.If(test=test, body=body, orelse=otherwise):
+                for statement in body if self.condition(test) else otherwise:
+                    self._statement(statement)
+            case ast.FunctionDef():
+                self._define(node)
             case ast.For(target=ast.Name(id=name), iter=ast.Call(args=arguments) as call, body=body):
-                bounds = [self._value(argument) for argument in arguments]
-                with self._at(call):
-                    indices = checked_range(*bounds)
-                for index in self.trace.loop(indices, lambda: addresses(self.names)):
-                    self.names[name] = index
+                bounds = tuple(self.value(argument) for argument in arguments)
+                indices = loop(self.trace, bounds, lambda: self.scope.values)
+                while True:
+                    with self.at(call):
+                        index = next(indices, None)
+                    if index is None:
+                        break
+                    self.scope.values[name] = index
                     for statement in body:
                         self._statement(statement)
 
-    def _assign_many(self, node: ast.Assign, targets: list, value: ast.expr) -> None:
-        values = [self._value(part) for part in value.elts] if isinstance(value, (ast.Tuple, ast.List)) else []
-        if len(values) != len(targets):
-            raise ProgramError(
-                f"{len(targets)} names for {len(values) or 'no list of'} values", "write a, b = x, y", position_of(node)
-            )
-        self.names.update((target.id, each) for target, each in zip(targets, values, strict=True))
+    def _define(self, node: ast.FunctionDef) -> None:
+        arguments = node.args
+        ordered = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+        last = len(ordered) - len(arguments.defaults)
+        pairs = [*zip(ordered[last:], arguments.defaults, strict=True)]
+        pairs += [
+            (each.arg, default)
+            for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+            if default is not None
+        ]
+        defaults = {name: self.value(default) for name, default in pairs}
+        self.scope.values[node.name] = Function(node, defaults, self.scope)
 
-    def _value(self, node: ast.expr) -> Any:
-        match node:
-            case ast.Constant(value=value):
-                return value
+    def _assign(self, target: ast.expr, value: Any) -> None:
+        match target:
             case ast.Name(id=name):
-                if name not in self.names:
-                    known = ", ".join(self.names)
-                    raise ProgramError(f"{name} is not defined here", f"known names: {known}", position_of(node))
-                return self.names[name]
-            case ast.BinOp(left=left, op=op, right=right):
-                return self._binary(node, op, self._value(left), self._value(right))
-            case ast.UnaryOp(op=op, operand=operand):
-                value = self._value(operand)
-                with self._at(node):
-                    return (neg if isinstance(op, ast.USub) else pos)(self._number_or_matrix(value))
-            case ast.Attribute(value=value):
-                matrix = self._value(value)
-                with self._at(node):
+                self.scope.values[name] = value
+            case ast.Tuple(elts=targets):
+                values = value if isinstance(value, list) else []
+                if len(values) != len(targets):
+                    raise ProgramError(
+                        f"{len(targets)} names for {len(values) or 'no list of'} values",
+                        "write a, b = x, y",
+                        position_of(target),
+                    )
+                for each, part in zip(targets, values, strict=True):
+                    self._assign(each, part)
+            case ast.Subscript(value=ast.Name(id=name) as whole, slice=index):
+                matrix, key = self.value(whole), self.key(index)
+                with self.at(target):
                     if not isinstance(matrix, Matrix):
-                        raise ProgramError("a number has no transpose", "leave .T out")
-                    return matrix.T
-            case ast.Tuple(elts=parts) | ast.List(elts=parts):
-                return [self._value(part) for part in parts]
-            case ast.Subscript(value=value, slice=key):
-                matrix, bounds = self._value(value), self._key(key)
-                with self._at(node):
-                    if not isinstance(matrix, Matrix):
-                        raise ProgramError("a slice of something that is no matrix", "only matrices have parts")
-                    return matrix[bounds]
-            case ast.Call(func=ast.Name(id=name), args=arguments):
-                values = [self._value(argument) for argument in arguments]
-                with self._at(node):
-                    return self._call(name, values)
-        raise ProgramError("this can't be compiled here", "a value was expected", position_of(node))
-
-    def _key(self, node: ast.expr) -> Any:
-        if isinstance(node, ast.Slice):
-            bounds = (None if each is None else self._value(each) for each in (node.lower, node.upper, node.step))
-            return slice(*bounds)
-        if isinstance(node, ast.Tuple):
-            return tuple(self._key(each) for each in node.elts)
-        return self._value(node)
-
-    def _binary(self, node: ast.AST, op: ast.operator, left: Any, right: Any) -> Any:
-        with self._at(node):
-            left, right = self._number_or_matrix(left), self._number_or_matrix(right)
-            function = OPERATORS[type(op)]
-            if isinstance(left, Matrix) or isinstance(right, Matrix):
-                if isinstance(op, (ast.FloorDiv, ast.Mod)):
-                    raise ProgramError("rounding of matrices", "attention computes + - @ .T and scalar multiples")
-                if isinstance(op, ast.Pow) and not isinstance(left, Matrix):
-                    raise ProgramError("a power with a matrix as exponent", "expand it as a series in a loop")
-                return function(left, right)
-            return calculate(function, left, right)
-
-    def _call(self, name: str, values: list[Any]) -> Any:
-        if name in self.names:
-            raise ProgramError(f"{name} is a value here, no function", "rename the variable")
-        if name in MATRIX_FUNCTIONS:
-            expected = {"zeros": 2, "ones": 2}.get(name, 1)
-            if len(values) != expected:
-                raise ProgramError(f"{name} with {len(values)} arguments", f"it takes {expected}")
-            return getattr(_matrix, name)(*values)
-        if name in FUNCTIONS:
-            if any(not isinstance(value, (int, float)) for value in values):
-                raise ProgramError(
-                    f"the element-wise function {name} of a matrix",
-                    "attention computes + - @ .T and scalar multiples; expand it as a series of products",
-                )
-            return calculate(FUNCTIONS[name], *values)
-        raise ProgramError(f"{name} can't be called here", "a range is only for loops")
-
-    def _number_or_matrix(self, value: Any) -> Any:
-        if isinstance(value, (Matrix, int, float)):
-            return value
-        raise ProgramError("arithmetic with a list", "write constant([[1, 2], [3, 4]]) for a matrix")
+                        raise ProgramError("an assignment to a part of something that is no matrix", "w = zeros(n, d)")
+                    # The name holds a new matrix from here on; other names keep theirs.
+                    self.scope.values[name] = matrix.placed(key, value)
 
 
-def checked_range(*bounds: Any) -> range:
-    """A range with whole bounds."""
-    if not 1 <= len(bounds) <= 3:
-        raise ProgramError(f"range with {len(bounds)} arguments", "it takes one to three whole numbers")
-    for bound in bounds:
-        if isinstance(bound, bool) or not isinstance(bound, int):
-            words = f"{bound!r}" if isinstance(bound, (int, float)) else "no number"
-            raise ProgramError(f"a bound of range is {words}", "expected a whole number known when compiling")
-    if len(bounds) == 3 and bounds[2] == 0:
-        raise ProgramError("a range with step 0", "expected another step")
-    return range(*bounds)
-
-
-def addresses(names: dict[str, Any]) -> dict[str, int]:
-    """Which names hold matrices, and which ones."""
-    return {name: value.address for name, value in names.items() if isinstance(value, Matrix)}
+def _read(target: ast.expr) -> ast.expr:
+    """What reads the target of an assignment. A part is read where its index stands: its target's place has a name."""
+    if isinstance(target, ast.Subscript):
+        return ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target.slice)
+    assert isinstance(target, ast.Name)
+    return ast.copy_location(ast.Name(target.id, ast.Load()), target)

@@ -59,4 +59,6 @@ def assigned_names(function: Any, lines: int = 0, columns: int = 0) -> dict[Posi
                         note(value, target.id)
             case ast.AugAssign(target=ast.Name(id=name)):
                 note(node, name)
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
+                note(node, name)
     return found

@@ -41,8 +41,9 @@ class Instruction:
     """One operation.
 
     `op` and `attribute` are: input (its name), constant (a `Constant`), add, subtract, multiply, transpose, scale (the
-    number), hstack, vstack, slice (first and last row, first and last column, ends excluded), parameter (which one; in
-    the body of a repeat), repeat (a `Repeat`), result (which one, of a repeat).
+    number), hstack, vstack, slice (first and last row, first and last column, ends excluded), place (the same four: the
+    first operand with the second in that rectangle), parameter (which one; in the body of a repeat), repeat (a
+    `Repeat`), result (which one, of a repeat).
     """
 
     op: str
@@ -73,3 +74,8 @@ class Repeat:
     carried: int
     body: Body
     names: tuple[str, ...] = field(default=(), compare=False)
+
+
+def size(body: Body) -> int:
+    """The number of instructions, those of repeats counted once."""
+    return sum(1 if each.op != "repeat" else size(each.attribute.body) for each in body.instructions)

@@ -1,17 +1,21 @@
 """Matrices of a program, by operator overloading: both front ends compute with these."""
 
-import math
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from ... import _memory
 from ._errors import ProgramError
 from ._instructions import Constant, Shape
-from ._trace import Trace, active
+from ._limits import check_shape, write_down
+from ._parts import Rectangle, rectangle
+from ._products import power, times
+from ._scalars import checked_number, kind
+from ._trace import Trace
 
 NO_INVERSE = "there is no division by a matrix; iterate Newton-Schulz, Z = 2 * Z - Z @ A @ Z, for the inverse of A"
+NO_DIVISION = "for a 1 x 1 value s multiply by reciprocal(s, steps, start), Newton's iteration for 1 / s"
 NO_BRANCH = "values of matrices are not known when compiling; write both cases as one formula, or choose by a scalar"
 
 
@@ -49,42 +53,64 @@ class Matrix:
         return self
 
     def __matmul__(self, other: Any) -> "Matrix":
-        return self._product(self, self._matrix(other, "@"))
+        return self._product(self, self.operand(other, "@"))
 
     def __rmatmul__(self, other: Any) -> "Matrix":
-        return self._product(self._matrix(other, "@"), self)
+        return self._product(self.operand(other, "@"), self)
 
     def __mul__(self, other: Any) -> "Matrix":
         if isinstance(other, (Matrix, np.ndarray)):
-            raise ProgramError(
-                "* between two matrices is element-wise, which attention can't do", "write @ for the matrix product"
-            )
+            return times(self, self.operand(other, "*"))
         return self._scaled(other)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> "Matrix":
         if isinstance(other, (Matrix, np.ndarray)):
-            raise ProgramError("division by a matrix", NO_INVERSE)
+            one = other.shape == (1, 1)
+            raise ProgramError("division by a matrix", NO_DIVISION if one else NO_INVERSE)
         if other == 0:
             raise ProgramError("division by zero")
         return self._scaled(1.0 / checked_number(other))
 
     def __rtruediv__(self, other: Any) -> Any:
-        raise ProgramError("division by a matrix", NO_INVERSE)
+        raise ProgramError("division by a matrix", NO_DIVISION if self.shape == (1, 1) else NO_INVERSE)
 
-    def __pow__(self, other: Any) -> Any:
-        raise ProgramError("a power of a matrix", "write the product out, A @ A, or a loop")
+    def __pow__(self, other: Any) -> "Matrix":
+        return power(self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        raise ProgramError("a power with a matrix as exponent", "expand it as a series in a loop")
 
     def __getitem__(self, key: Any) -> "Matrix":
-        rows, columns = key if isinstance(key, tuple) and len(key) == 2 else (key, slice(None))
-        (top, bottom), (left, right) = self._bounds(rows, 0), self._bounds(columns, 1)
+        top, bottom, left, right = where = rectangle(key, self.shape)
+        self._select(where)
         sizes = tuple(
             old if (first, last) == (0, full) else str(last - first)
             for old, first, last, full in zip(self.sizes, (top, left), (bottom, right), self.shape, strict=True)
         )
+        return self._new("slice", (self,), (bottom - top, right - left), where, sizes=(sizes[0], sizes[1]))
+
+    def __setitem__(self, key: Any, part: Any) -> None:
+        # Another name may hold this very matrix, and must keep its value.
+        raise ProgramError(
+            "an assignment to a part of a matrix, in a decorated function",
+            "matrices are values: write O = place(O, part, top, left), or the program as text",
+        )
+
+    def placed(self, key: Any, part: Any) -> "Matrix":
+        """This matrix with another one, or a number, in the place of a part of it."""
+        top, bottom, left, right = where = rectangle(key, self.shape)
         shape = (bottom - top, right - left)
-        return self._new("slice", (self,), shape, (top, bottom, left, right), sizes=(sizes[0], sizes[1]))
+        if isinstance(part, Real) and not isinstance(part, bool):
+            part = np.full(shape, checked_number(part))
+        part = self.operand(part, "=")
+        if part.shape != shape:
+            raise ProgramError(
+                f"{part.described()} in the place of {shape[0]} x {shape[1]}", "both must have the same shape"
+            )
+        self._select(where)
+        return self._new("place", (self, part), self.shape, where, sizes=self.sizes)
 
     def _refuse_comparison(self, other: Any) -> Any:
         raise ProgramError("a comparison of matrices", NO_BRANCH)
@@ -96,7 +122,7 @@ class Matrix:
         raise ProgramError("a decision on a matrix", NO_BRANCH)
 
     def __iter__(self) -> Any:
-        raise ProgramError("a matrix was unpacked or looped over", "take rows by slices, X[0:1, :]")
+        raise ProgramError("a matrix was unpacked or looped over", "take rows by their index, X[t]")
 
     def __array__(self, *arguments: Any, **options: Any) -> Any:
         raise ProgramError(
@@ -109,19 +135,27 @@ class Matrix:
 
     __float__ = __int__ = __round__ = __abs__
 
-    def _matrix(self, other: Any, op: str) -> "Matrix":
+    def operand(self, other: Any, op: str) -> "Matrix":
+        """Another operand of an operation: a matrix of the same program, or a NumPy array."""
         if isinstance(other, Matrix):
             if other.trace is not self.trace:
                 raise ProgramError("a matrix of another program is used here", "pass it as a parameter")
             return other
         if isinstance(other, np.ndarray):
-            return constant(other)
+            return self.constant(other)
         advice = "write * for a scalar multiple" if op == "@" else "write c * eye(n) or c * ones(n, d)"
-        raise ProgramError(f"{op} between a matrix and {_kind(other)}", advice)
+        raise ProgramError(f"{op} between a matrix and {kind(other)}", advice)
+
+    def _select(self, where: Rectangle) -> None:
+        """Count the constants that take a rectangle out of this matrix."""
+        top, bottom, left, right = where
+        for part, full in ((bottom - top, self.shape[0]), (right - left, self.shape[1])):
+            if part < full:
+                write_down(self.trace, part, full, "parts")
 
     def _sum(self, op: str, left: Any, right: Any) -> "Matrix":
         sign = {"add": "+", "subtract": "-"}[op]
-        left, right = self._matrix(left, sign), self._matrix(right, sign)
+        left, right = self.operand(left, sign), self.operand(right, sign)
         if left.shape != right.shape:
             raise ProgramError(
                 f"{sign} between {left.described()} and {right.described()}", "both must have the same shape"
@@ -140,24 +174,28 @@ class Matrix:
     def _scaled(self, factor: Any) -> "Matrix":
         return self._new("scale", (self,), self.shape, checked_number(factor), sizes=self.sizes)
 
-    def _bounds(self, key: Any, axis: int) -> tuple[int, int]:
-        full, what = self.shape[axis], ("rows", "columns")[axis]
-        if not isinstance(key, slice):
-            raise ProgramError(f"an index that is no slice for {what}", "write X[i:i + 1, :] for one row")
-        for bound in (key.start, key.stop, key.step):
-            if bound is not None and (isinstance(bound, bool) or not isinstance(bound, (int, np.integer))):
-                raise ProgramError(f"a slice of {what} with the bound {_kind(bound)}", "bounds are whole numbers")
-        if key.step not in (None, 1):
-            raise ProgramError(f"a slice of {what} with step {key.step}", "only runs of neighbours can be taken")
-        first = 0 if key.start is None else key.start + full * (key.start < 0)
-        last = full if key.stop is None else key.stop + full * (key.stop < 0)
-        if not 0 <= first < last <= full:
-            raise ProgramError(
-                f"a slice from {first} to {last} of {full} {what}", "it must lie inside and hold at least one"
-            )
-        return first, last
+    def constant(self, array: np.ndarray) -> "Matrix":
+        """A matrix known when compiling, in the same program."""
+        return written(self.trace, array)
+
+    @property
+    def known(self) -> np.ndarray | None:
+        """The numbers of a matrix that is written out in the program."""
+        instruction = self.trace.instructions[self.address]
+        return instruction.attribute.array if instruction.op == "constant" else None
+
+    def stacked(self, op: str, matrices: "Sequence[Matrix]") -> "Matrix":
+        """Matrices side by side ("hstack") or one below the other ("vstack"), whose other sides agree."""
+        axis = int(op == "hstack")
+        total = sum(matrix.shape[axis] for matrix in matrices)
+        for matrix in matrices:
+            write_down(self.trace, matrix.shape[axis], total, "parts")
+        (rows, columns), (down, across) = matrices[0].shape, matrices[0].sizes
+        shape, sizes = ((rows, total), (down, str(total))) if axis else ((total, columns), (str(total), across))
+        return self._new(op, tuple(matrices), shape, sizes=sizes)
 
     def _new(self, op: str, operands: tuple, shape: Shape, attribute: Any = None, *, sizes) -> "Matrix":
+        check_shape(shape)
         address = self.trace.add(op, tuple(each.address for each in operands), shape, attribute)
         return Matrix(self.trace, address, shape, sizes)
 
@@ -170,89 +208,18 @@ class Matrix:
         return f"a matrix of {' x '.join(words)}"
 
 
-def checked_number(value: Any) -> float:
-    """A scalar known when compiling."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise ProgramError(f"a multiple by {_kind(value)}", "expected a number known when compiling")
-    if not math.isfinite(value):
-        raise ProgramError(f"the number {value} is not finite", "check the scalars it is computed from")
-    return float(value)
-
-
-def constant(rows: Any) -> Matrix:
-    """A matrix written out in a program, as a list of rows or a NumPy array: `constant([[1, 2], [3, 4]])`.
-
-    This and the other makers of matrices can only be called while a program is traced; `program` has an example.
-    """
+def written(trace: Trace, rows: Any) -> Matrix:
+    """A matrix known when compiling."""
     try:
         array = np.array(rows, dtype=float)
-    except (TypeError, ValueError, ProgramError):
+    except (TypeError, ValueError, OverflowError, ProgramError):
         raise ProgramError(
-            "constant() of something that is no matrix of numbers", "write constant([[1, 2], [3, 4]])"
+            "a constant of something that is no matrix of numbers", "write constant([[1, 2], [3, 4]])"
         ) from None
     if array.ndim != 2 or 0 in array.shape:
-        raise ProgramError(
-            f"constant() of an array of shape {array.shape}", "expected rows and columns, at least one of each"
-        )
+        raise ProgramError(f"a constant of shape {array.shape}", "expected rows and columns, at least one of each")
     if not np.all(np.isfinite(array)):
-        raise ProgramError("constant() with NaN or infinity", "expected finite numbers")
-    trace = active()
+        raise ProgramError("a constant with NaN or infinity", "expected finite numbers")
     shape = (array.shape[0], array.shape[1])
+    write_down(trace, *shape)
     return Matrix(trace, trace.add("constant", (), shape, Constant(array)), shape, (str(shape[0]), str(shape[1])))
-
-
-def eye(n: Any) -> Matrix:
-    """The identity of n rows, in a program."""
-    rows = _size("eye", n)
-    _memory.need(f"an identity of {rows} rows", 4 * rows * rows, "it")
-    return constant(np.eye(rows))
-
-
-def zeros(n: Any, d: Any) -> Matrix:
-    """A matrix of zeros with n rows and d columns, in a program."""
-    return constant(np.zeros((_size("zeros", n), _size("zeros", d))))
-
-
-def ones(n: Any, d: Any) -> Matrix:
-    """A matrix of ones with n rows and d columns, in a program."""
-    return constant(np.ones((_size("ones", n), _size("ones", d))))
-
-
-def hstack(parts: Any) -> Matrix:
-    """Matrices side by side, in a program: `hstack([A, B])`; they have the same rows."""
-    return _stacked("hstack", parts, 1)
-
-
-def vstack(parts: Any) -> Matrix:
-    """Matrices one below the other, in a program: `vstack([A, B])`; they have the same columns."""
-    return _stacked("vstack", parts, 0)
-
-
-def _stacked(op: str, parts: Any, axis: int) -> Matrix:
-    if not isinstance(parts, (list, tuple)) or not parts or not any(isinstance(part, Matrix) for part in parts):
-        raise ProgramError(f"{op} of something that is no list of matrices", f"write {op}([A, B])")
-    first = next(part for part in parts if isinstance(part, Matrix))
-    matrices = [first._matrix(part, op) for part in parts]
-    other = 1 - axis
-    for matrix in matrices:
-        if matrix.shape[other] != matrices[0].shape[other]:
-            raise ProgramError(
-                f"{op} of {matrices[0].described()} and {matrix.described()}",
-                f"all must have the same number of {('rows', 'columns')[other]}",
-            )
-    total = sum(matrix.shape[axis] for matrix in matrices)
-    shape = (total, first.shape[1]) if axis == 0 else (first.shape[0], total)
-    sizes = (str(total), first.sizes[1]) if axis == 0 else (first.sizes[0], str(total))
-    return first._new(op, tuple(matrices), shape, sizes=sizes)
-
-
-def _size(function: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise ProgramError(f"{function}() of the size {_kind(value)}", "expected a whole number of at least 1")
-    return int(value)
-
-
-def _kind(value: Any) -> str:
-    if isinstance(value, (bool, int, float, str)):
-        return repr(value)
-    return f"a {type(value).__name__}"

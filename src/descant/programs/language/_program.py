@@ -1,7 +1,8 @@
 """A program: its signature and a front end that runs it on symbolic matrices."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,15 @@ from ._decorated import read_function
 from ._errors import ProgramError
 from ._evaluate import Evaluation, evaluate
 from ._front_end import FrontEnd
-from ._instructions import Body, Shape
+from ._instructions import Body, Shape, size
 from ._matrix import Matrix
 from ._roll import roll
 from ._signature import Signature
 from ._text import read_text
 from ._trace import Trace, recording
+
+# A program is long if it has more instructions than this, and so many times those that it has when it is rolled up.
+LONG, LONGER = 200, 3
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,19 @@ class Traced:
     outputs: tuple[str, ...]
     body: Body
     settings: Mapping[str, Any]
+    others: tuple[Body, ...] = ()
+
+    def variants(self) -> Iterator["Traced"]:
+        """The ways to write it that are worth compiling; all compute the same.
+
+        Loops that differ in their index alone are written out in the first, and rolled up in `others`. A program that
+        is long when written out is not.
+        """
+        shortest = min((size(body) for body in self.others), default=0)
+        if not self.others or size(self.body) <= max(LONG, LONGER * shortest):
+            yield self
+        for body in self.others:
+            yield replace(self, body=body)
 
     def evaluate(self, inputs: Mapping[str, Any]) -> Evaluation:
         """Run with NumPy, directly."""
@@ -125,8 +142,8 @@ class Program:
         except RecursionError:
             raise ProgramError("the program is nested too deeply", "give parts of it names") from None
         self._name_values(trace)
-        body = roll(trace, results)
-        return Traced(self.name, inputs, self._output_names(len(results)), body, bound)
+        rolled = roll(trace, results)
+        return Traced(self.name, inputs, self._output_names(len(results)), rolled.body, bound, rolled.others)
 
     def _results(self, values: list[Any], trace: Trace) -> list[int]:
         for value in values:
@@ -143,15 +160,16 @@ class Program:
             if name is not None:
                 trace.instructions[address] = replace(instruction, name=name)
 
-    def _output_names(self, count: int) -> tuple[str, ...]:
+    def _output_names(self, returned: int) -> tuple[str, ...]:
         _, names = self.front_end.names()
-        if len(names) != count:
-            names = [None] * count
+        if len(names) != returned:
+            names = [None] * returned
+        # Names that the program gives once stand; the others count from where they are returned.
+        given = [name if [*names].count(name) == 1 else None for name in names]
         found: list[str] = []
-        given: list[str | None] = [*names]
         for index, name in enumerate(given):
-            taken = name is None or name in found or given.count(name) > 1
-            found.append(f"out{index}" if taken else str(name))
+            free = (f"out{number}" for number in count(index))
+            found.append(name or next(each for each in free if each not in given and each not in found))
         return tuple(found)
 
 

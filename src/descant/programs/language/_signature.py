@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._errors import Position, ProgramError
+from ._limits import check_shape
 from ._scalars import names_in, size_of
 
 SIZES_ADVICE = 'write two sizes, such as X: "n d" or y: "n 1"'
@@ -43,6 +44,23 @@ class Signature:
     parameters: tuple[Parameter, ...]
     scalars: Mapping[str, Any]
 
+    def __post_init__(self) -> None:
+        names = [parameter.name for parameter in self.parameters]
+        letters = self.letters()
+        for index, parameter in enumerate(self.parameters):
+            if parameter.name in (*names[:index], *self.scalars):
+                reason = f"two parameters are called {parameter.name}"
+            elif parameter.name in letters:
+                reason = f"{parameter.name} is a matrix, and a size of another one"
+            else:
+                continue
+            raise ProgramError(reason, "rename one of them", parameter.position)
+
+    def check_rebound(self, name: str, position: Position | None = None) -> None:
+        """Refuse to give another value to a size."""
+        if name in self.letters():
+            raise ProgramError(f"{name} is a size of the program, and is given another value", "rename it", position)
+
     def letters(self) -> list[str]:
         """Size letters that are not scalars themselves, in order of appearance."""
         found: dict[str, None] = {}
@@ -76,6 +94,8 @@ class Signature:
     def shape(self, parameter: Parameter, settings: Mapping[str, Any]) -> tuple[int, int]:
         """The shape of a parameter."""
         try:
-            return size_of(parameter.rows, settings), size_of(parameter.columns, settings)
+            shape = size_of(parameter.rows, settings), size_of(parameter.columns, settings)
+            check_shape(shape)
+            return shape
         except ProgramError as error:
             raise error.located(parameter.position, self.name) from None

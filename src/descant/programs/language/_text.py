@@ -9,32 +9,31 @@ from ._errors import Position, ProgramError
 from ._execute import Executor
 from ._front_end import assigned_names, returned_names
 from ._matrix import Matrix
-from ._scalars import NUMBERS, OPERATORS, calculate
+from ._scalars import OPERATORS, calculate
 from ._signature import Parameter, Signature
 from ._trace import Trace
-from ._whitelist import check_function, position_of
+from ._whitelist import assigned_in, check_function, check_helper, position_of
 
 HEADER = 'def ridge(X: "n d", y: "n 1", w: "d 1" = 0, *, eta=0.1):'
 
 
 @dataclass(frozen=True)
 class TextFrontEnd:
-    """A checked syntax tree."""
+    """A checked syntax tree, with the helpers that stand around it."""
 
     function: ast.FunctionDef
     origin: str
+    helpers: tuple[ast.FunctionDef, ...] = ()
 
     def start(self, settings: Mapping[str, Any]) -> tuple[Trace, Executor]:
         """An executor, with the numbers that the text may name."""
-        executor = Executor({**NUMBERS, **settings})
+        executor = Executor(settings)
         return executor.trace, executor
 
     def finish(self, state: Executor, matrices: Mapping[str, Matrix], settings: Mapping[str, Any]) -> list[Any]:
         """Walk through the statements."""
         del settings
-        state.names |= matrices
-        body = self.function.body
-        return state.run(body[1:] if isinstance(body[0], ast.Expr) else body)
+        return state.run(self.function, matrices, list(self.helpers))
 
     def names(self) -> tuple[dict[Position, str], list[str | None]]:
         """As the text has them."""
@@ -46,14 +45,21 @@ class TextFrontEnd:
 def read_text(text: str, origin: str) -> tuple[Signature, TextFrontEnd, str]:
     """Parse and check a file's text: its signature, its front end, its docstring."""
     try:
-        function, doc = _the_function(_parsed(text))
-        check_function(function)
+        module = _parsed(text)
+        function, helpers = _the_function(module)
+        called = [helper.name for helper in helpers]
+        for helper in helpers:
+            check_helper(helper, called)
+        check_function(function, called)
         signature = _signature(function)
+        for name, node in assigned_in(function).items():
+            signature.check_rebound(name, position_of(node))
     except ProgramError as error:
         raise error.located(None, origin) from None
     except RecursionError:
         raise ProgramError("the program is nested too deeply", "give parts of it names", origin=origin) from None
-    return signature, TextFrontEnd(function, origin), doc
+    doc = ast.get_docstring(function) or ast.get_docstring(module) or ""
+    return signature, TextFrontEnd(function, origin, tuple(helpers)), doc
 
 
 def _parsed(text: str) -> ast.Module:
@@ -63,11 +69,14 @@ def _parsed(text: str) -> ast.Module:
         line, column = error.lineno or 1, error.offset or 1
         position = Position(line, column, line, column)
         raise ProgramError(f"the text is no Python: {error.msg}", f"a program begins like {HEADER}", position) from None
-    except (ValueError, RecursionError, MemoryError) as error:
+    except (RecursionError, MemoryError):  # Python's parser has no other words for it
+        raise ProgramError("the program is nested too deeply", "give parts of it names") from None
+    except ValueError as error:
         raise ProgramError(f"the text can't be parsed: {error}") from None
 
 
-def _the_function(module: ast.Module) -> tuple[ast.FunctionDef, str]:
+def _the_function(module: ast.Module) -> tuple[ast.FunctionDef, list[ast.FunctionDef]]:
+    """The program, and its helpers: the others, which have no sizes."""
     functions = []
     for node in module.body:
         match node:
@@ -79,17 +88,28 @@ def _the_function(module: ast.Module) -> tuple[ast.FunctionDef, str]:
                 pass  # so that the same file is a Python module too
             case _:
                 raise ProgramError(
-                    "only one function, a docstring and `from descant.programs import ...` may stand in a program",
+                    "only functions, a docstring and `from descant.programs import ...` may stand in a program",
                     "move the rest elsewhere",
                     position_of(node),
                 )
-    if len(functions) != 1:
-        raise ProgramError(f"the text has {len(functions)} functions", f"expected one, such as {HEADER}")
-    function = functions[0]
+    programs = functions
+    if len(functions) > 1:
+        programs = [each for each in functions if each.decorator_list] or [each for each in functions if _sized(each)]
+    if len(programs) != 1:
+        raise ProgramError(
+            f"the text has {len(programs)} functions with sizes",
+            f"expected one, such as {HEADER}; helpers have parameters without sizes",
+        )
+    function = programs[0]
     for decorator in function.decorator_list:
         if not (isinstance(decorator, ast.Name) and decorator.id == "program"):
             raise ProgramError("a decorator other than @program", "leave it out", position_of(decorator))
-    return function, ast.get_docstring(function) or ast.get_docstring(module) or ""
+    return function, [each for each in functions if each is not function]
+
+
+def _sized(function: ast.FunctionDef) -> bool:
+    arguments = (*function.args.posonlyargs, *function.args.args)
+    return any(isinstance(each.annotation, ast.Constant) for each in arguments)
 
 
 def _signature(function: ast.FunctionDef) -> Signature:

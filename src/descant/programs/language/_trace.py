@@ -4,6 +4,7 @@ Loops are recorded iteration by iteration, exactly as they run; `roll` finds aft
 each time. So an index that enters a coefficient, or a list that a Python function keeps, can never be misread.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -32,35 +33,41 @@ class Trace:
     def __init__(self, where: Callable[[], Position | None]):
         self.instructions: list[Instruction] = []
         self.loops: list[LoopRecord] = []
+        self.spent: Counter[str] = Counter()  # of what `_limits` allows
         self._where = where
+        # Iterations count as steps too: a loop with nothing in it takes its time all the same.
+        self._steps = 0
 
     def add(self, op: str, operands: tuple[int, ...], shape: Shape, attribute: Any = None) -> int:
         """Record an operation; the address of its value."""
-        _check_length(len(self.instructions))
+        self._step()
         self.instructions.append(Instruction(op, operands, shape, attribute, position=self._where()))
         return len(self.instructions) - 1
 
     def loop(self, indices: range, names: Callable[[], Mapping[str, int]]) -> Iterator[int]:
         """Run through the indices, noting at each boundary which matrices the program's names hold."""
         record = LoopRecord()
-        _check_length(len(indices))
+        if indices[LONGEST:]:  # the length of a range may be more than Python can say
+            self._step(LONGEST)
         for index in indices:
+            self._step()
             self._mark(record, names)
             yield index
         self._mark(record, names)
-        # A loop that is left by `break` never comes here, and stays as it ran.
-        self.loops.append(record)
+        # A loop that is left by `break` never comes here, and stays as it ran; one that did nothing is no loop.
+        if record.starts[0] < record.starts[-1]:
+            self.loops.append(record)
+
+    def _step(self, steps: int = 1) -> None:
+        self._steps += steps
+        if self._steps > LONGEST:
+            raise ProgramError(
+                f"the program takes more than {LONGEST} steps when its loops are run", "lower the counts of its loops"
+            )
 
     def _mark(self, record: LoopRecord, names: Callable[[], Mapping[str, int]]) -> None:
         record.starts.append(len(self.instructions))
         record.names.append(dict(names()))
-
-
-def _check_length(steps: int) -> None:
-    if steps >= LONGEST:
-        raise ProgramError(
-            f"the program takes more than {LONGEST} steps when its loops are run", "lower the counts of its loops"
-        )
 
 
 def active() -> Trace:

@@ -4,18 +4,15 @@
 def kalman(X: "n d", y: "n 1", w: "d 1" = 0, *, variance=1.0, noise=0.5, start=0.05, K=10):
     """Mean and covariance of w given y = X w + noise, prior N(w, variance I), updated row by row.
 
-    The gain needs 1 / s for s = x P x^T + noise^2, a number that depends on the data: K Newton steps g <- 2 g - g s g
-    from `start`, which must lie between 0 and 2 / s. Every row is read by its own blocks; their Newton steps share
-    weights.
+    The gain needs 1 / s for s = x P x^T + noise^2, a number that depends on the data: K Newton steps from `start`,
+    which must lie between 0 and 2 / s. All rows share their weights.
     """
     P = variance * eye(d)
     for t in range(n):
-        x = X[t : t + 1, :]
+        x = X[t]
         u = P @ x.T
         s = x @ u + noise**2 * eye(1)
-        g = start * eye(1)
-        for k in range(K):
-            g = 2 * g - g @ s @ g
-        w = w + u @ g @ (y[t : t + 1, :] - x @ w)
+        g = reciprocal(s, K, start)
+        w = w + u @ g @ (y[t] - x @ w)
         P = P - u @ g @ u.T
     return w, P

@@ -183,7 +183,12 @@ class _RegionPlanner:
         """Plan blocks that end with these stores; in the last stretch of a loop's body there is at least one."""
         # The solver is asked again when heads are made, and must then know what was stored at this moment.
         stored = frozenset(self.stored)
-        solver = Solver(self.graph, lambda word: word in stored or self._from_elsewhere(word), self._open_nodes(stores))
+        solver = Solver(
+            self.graph,
+            lambda word: word in stored or self._from_elsewhere(word),
+            self._open_nodes(stores),
+            [store.value for store in stores],
+        )
         wanted: list[Store] = []
         blocks: dict[int, list[Store]] = {}
         for store in stores:

@@ -8,7 +8,8 @@ recursion over sub-words.
 """
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ..graph import Graph, Ref, Sum, Word
@@ -58,8 +59,9 @@ def trimmed(word: Word) -> Word:
 class Solver:
     """Prices of words, given what is stored when the first block begins."""
 
-    def __init__(self, graph: Graph, stored: Callable[[Word], bool], nodes: list[int]):
+    def __init__(self, graph: Graph, stored: Callable[[Word], bool], nodes: list[int], targets: Iterable[Sum] = ()):
         self.graph, self.stored = graph, stored
+        self._common = self._runs([*targets, *(graph.definition(Ref(node)) for node in nodes)])
         self._base: dict[Word, tuple[float, Split | None]] = {}
         self._term: dict[Word, tuple[Price, Split]] = {}
         self._read: dict[Word, Price] = {}
@@ -74,7 +76,20 @@ class Solver:
         """When a word can be in H, computed or transposed; its columns, and if it isn't there yet, again and a head."""
         time, width = self.base(word)[0], self._width(word)
         time = min(time, self._transposition(word)) if time > 1 else time
-        return Price(time, width if self.stored(word) else 2 * width + HEAD_COST)
+        if self.stored(word):
+            return Price(time, width)
+        # What several products have in common is computed once for all of them.
+        return Price(time, width + (width + HEAD_COST) / self._common.get(word, 1))
+
+    def _runs(self, sums: list[Sum]) -> dict[Word, int]:
+        """How many words of these sums have a run of factors in them, as it is or transposed; of those that many do."""
+        count: Counter[Word] = Counter()
+        for word in {word for value in sums for word in value.words}:
+            for i in range(len(word)):
+                for j in range(i + 2, len(word) + 1):
+                    run = word[i:j]
+                    count.update({run, self.graph.transposed(run)})
+        return {run: times for run, times in count.items() if times > 1}
 
     def transposes(self, word: Word) -> bool:
         """Whether a word is best had by transposing its transpose: never if it takes one block itself."""

@@ -12,13 +12,20 @@ SETTINGS: dict[str, dict[str, float]] = {
     "ridge": {"n": 20, "d": 5, "T": 10},
     "momentum": {"n": 20, "d": 5, "T": 10},
     "chebyshev": {"n": 20, "d": 5, "T": 10},
+    "nesterov": {"n": 20, "d": 5, "T": 10},
+    "conjugate_gradient": {"n": 20, "d": 5, "T": 4, "K": 30},
     "newton_schulz": {"n": 5, "T": 20, "scale": 0.05},
     "ridge_newton_schulz": {"n": 20, "d": 5, "T": 20},
     "gd_beta": {"n": 20, "d": 5},
     "gd_plus_plus": {"n": 20, "d": 5, "T": 5},
     "td": {"n": 20, "d": 5, "T": 10},
+    "kernel_ridge": {"n": 6, "d": 2, "k": 3, "T": 20},
     "power": {"n": 6, "k": 2, "T": 10},
     "neumann": {"n": 5, "k": 2, "T": 10},
+    "power_iteration": {"n": 6, "T": 10, "K": 20},
+    "matrix_sqrt": {"n": 5, "T": 15},
+    "lms": {"n": 20, "d": 4},
+    "deltanet": {"n": 10, "d": 4, "e": 3},
     "kalman": {"n": 4, "d": 2, "K": 10},
 }
 # Relative to the largest value on the way; every row is below this.
@@ -47,6 +54,8 @@ def entry(name: str, *, hoist: bool = True, seed: int = 0) -> Entry:
     traced = program.trace(settings)
     random = np.random.default_rng(seed)
     inputs = {each.name: 0.5 * random.standard_normal(each.shape) for each in traced.inputs}
+    # Roots and eigenvectors are for matrices that are positive definite.
+    inputs |= {name: each @ each.T for name, each in inputs.items() if each.shape[0] == each.shape[1]}
     compiled = compile_program(program, settings, hoist=hoist)
     direct = traced.evaluate(inputs)
     found = compiled.run(inputs).values()

@@ -1,0 +1,149 @@
+"""Loops that become repeats: what they must not mistake, and those that differ in their index alone."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from descant.programs import ProgramError, compile_program
+from descant.programs._compile import candidates
+from descant.programs.weights import evaluate_weights, link
+from tests.programs.test_fuzz import SEED
+from tests.support import ROOT, looping_programs
+from tests.support.index_loops import ROLLED, inputs_of, program
+
+
+def by_numpy(body: str, inputs, **settings):
+    names: dict = {"constant": np.array}
+    exec("def p(X, y, w, eta, T, n, d):\n" + "".join(f"    {line}\n" for line in body.split("\n")), names)
+    found = names["p"](**inputs, **{"eta": 0.1, "T": 3, "n": 4, "d": 3, **settings})
+    return found if isinstance(found, tuple) else (found,)
+
+
+def agree(found, expected, tolerance=1e-12):
+    for a, b in zip(found, expected, strict=True):
+        assert a.shape == b.shape
+        np.testing.assert_allclose(a, b, rtol=0, atol=tolerance * max(1.0, np.abs(b).max()))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "a = X\nfor t in range(T):\n    a = w + w\n    w = w + a\nreturn a, w",
+        "a = y\nfor t in range(T):\n    a = X @ w\n    b = X.T @ a\n    a = b + b\n    w = w + a\nreturn a",
+        "a = X\nb = y\nfor t in range(T):\n    a = b\n    b = X @ w + y\n    w = w + X.T @ b\nreturn a, b, w",
+        "a = X\nfor t in range(2):\n    a = y\n    for k in range(T):\n        a = 2 * w\n        w = a + a\nreturn a",
+        "a = X\nfor t in range(2):\n    for k in range(T):\n        a = w + w\n        w = w + a\nreturn a, w",
+        "for t in range(T):\n    a = X @ w\n    w = w + X.T @ (y - a)\nreturn a, w",  # bound only inside
+        "a = X\nfor t in range(T):\n    a = a[:, 0:1]\n    w = w + X.T @ a\nreturn a, w",  # another shape from then on
+        "a = X\nfor t in range(1):\n    a = w + w\nreturn a",
+        "a = X\nfor t in range(0):\n    a = w + w\nreturn a, w",
+        "a = X\nfor t in range(T):\n    for k in range(1):\n        a = w + w\n    w = w + a\nreturn a, w",
+    ],
+)
+def test_a_name_may_change_its_shape_at_a_loop(body):
+    compiled = compile_program(program(body), n=4, d=3)
+    traced = program(body).trace(n=4, d=3)
+    inputs = inputs_of(traced)
+    expected = by_numpy(body, inputs)
+    agree(traced.evaluate(inputs).results, expected)
+    agree(list(compiled.evaluate(inputs).values()), expected)
+
+
+@pytest.mark.parametrize("name", ["keeps_the_first", "names_the_first", "breaks", "breaks_inside", "skips"])
+def test_all_of_python_may_stand_in_a_loop(name):
+    """A value of the first iteration that later ones read is no value from outside of the loop."""
+    written = getattr(looping_programs, name)
+    traced = written.trace(n=4, d=3)
+    inputs = inputs_of(traced)
+    found = written.front_end.function(**inputs)
+    expected = found if isinstance(found, tuple) else (found,)
+    for variant in traced.variants():
+        agree(variant.evaluate(inputs).results, expected)
+    agree(list(compile_program(written, n=4, d=3).evaluate(inputs).values()), expected)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for t in range(10**9):\n    eta = eta + 1\nreturn w",
+        "for t in range(10**30):\n    eta = eta + 1\nreturn w",
+        "for t in range(300):\n    for k in range(300):\n        eta = 1\nreturn w",
+        "for t in range(200):\n    w = w + w\n    w = w - w\nreturn w",
+    ],
+)
+def test_long_loops_get_a_sentence(body, monkeypatch):
+    monkeypatch.setattr("descant.programs.language._trace.LONGEST", 500)
+    with pytest.raises(ProgramError, match="more than 500 steps when its loops are run"):
+        program(body).trace(n=2, d=2)
+
+
+def repeats(traced) -> list[int]:
+    return [each.attribute.count for each in traced.body.instructions if each.op == "repeat"]
+
+
+@pytest.mark.parametrize("name", ROLLED)
+def test_loops_that_differ_in_their_index_are_rolled_up(name):
+    traced = program(ROLLED[name]).trace(n=4, d=3)
+    inputs = inputs_of(traced)
+    copies = {key: value.copy() for key, value in inputs.items()}
+    copied = ROLLED[name].replace("O = X", "O = X.copy()")
+    expected = traced.evaluate(inputs)
+    agree(expected.results, by_numpy(copied, copies))
+    assert len(traced.others) == 2
+    for body in traced.others:
+        variant = replace(traced, body=body, others=())
+        assert len(repeats(variant)) == 1
+        agree(variant.evaluate(inputs).results, expected.results, 1e-14)
+
+
+def test_what_is_turned_is_only_moved():
+    """To the last bit, at every level."""
+    body = (
+        "O = X\nfor t in range(n - 1):\n    O[n - t - 1:n - t] = X[t + 1:t + 2, :]\n    y[t + 1:t + 2] = y[t:t + 1, :]"
+    )
+    traced = program(body + "\nreturn O, y").trace(n=5, d=3)
+    x = np.array([[1e200], [3e-200], [1 / 3], [-0.1], [7.7e-310]]) * np.array([1.0, 0.3, 0.7])
+    inputs = {"X": x, "y": x[:, :1] / 3, "w": np.zeros((3, 1))}
+    expected = np.vstack([x[:1], x[:0:-1]]), np.repeat(inputs["y"][:1], 5, axis=0)
+    for body in traced.others:
+        for best in candidates(replace(traced, body=body, others=())):
+            weights = link(best.schedule, best.layout)
+            for a, b in zip(evaluate_weights(best.schedule, best.layout, weights, inputs), expected, strict=True):
+                np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for t in range(3):\n    w = w + X[t * t % 3:t * t % 3 + 1, :].T\nreturn w",  # no even steps
+        "for t in range(3):\n    w = w + X[0:t + 1, :].T @ y[0:t + 1, :]\nreturn w",  # grows
+        "for t in range(3):\n    y[t:t + 1] = y[0:1, :]\nreturn y",  # read where it is not written
+        "for t in range(3):\n    y[t:t + 1] = w[0:1, :]\n    w = w + X.T @ y\nreturn w",  # read as a whole
+    ],
+)  # fmt: skip
+def test_other_loops_stay_written_out(body):
+    traced = program(body).trace(n=4, d=3)
+    assert not traced.others and repeats(traced) == []
+    inputs = inputs_of(traced)
+    agree(traced.evaluate(inputs).results, by_numpy(body, {key: value.copy() for key, value in inputs.items()}))
+
+
+def test_what_rolling_up_saves():
+    """Sizes of networks, and seconds, measured in an interpreter of its own, where types are not checked."""
+    command = [sys.executable, "-m", "tests.support.index_loops", str(SEED), "150"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env={**os.environ})
+    assert done.returncode == 0, f"DESCANT_TEST_SEED={SEED}\n{done.stdout}{done.stderr}"
+    found = json.loads(done.stdout)
+    parameters, seconds = found["parameters"], found["seconds"]
+    assert parameters["lms"] < 60_000 and seconds["lms"] < 5  # 0.4 s on a quiet machine, 34 s when it is written out
+    assert parameters["kalman"] < 25_000 and seconds["kalman"] < 8
+    # One step size per iteration: H does not grow as their number does.
+    assert parameters["ridge, 10 steps"] < 7_000 and parameters["ridge, 100 steps"] < 14_000
+    assert seconds["ridge, 1000 times"] < 5  # 0.3 s on a quiet machine
+    assert found["loops"] > 60 and found["worst"] < 1e-13
+    assert all(error < 1e-13 for error in found["errors"].values()), found["errors"]
