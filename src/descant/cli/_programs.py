@@ -23,6 +23,7 @@ def compile_command(
     set: Annotated[list[str] | None, Parameter(consume_multiple=True, metavar="NAME=NUMBER...")] = None,
     out: Path | None = None,
     hoist: Annotated[bool, Parameter(show_default="--hoist")] = True,
+    as_written: Annotated[bool, Parameter(negative="")] = False,
     explain: Annotated[bool, Parameter(negative="")] = False,
     json: Json = False,
     force: Force = False,
@@ -39,14 +40,17 @@ def compile_command(
         Folder for the network: weights, description, and with --explain its picture.
     hoist
         Take out of loops what they do not change.
+    as_written
+        Make every line one block, as `descant decompile` writes them, and choose nothing.
     explain
         Say what every block and head does; with --out also as explain.html, explain.svg and explain.txt.
     force
         Write over files in OUT that Descant did not write.
     """
-    from ..programs import compile_program
+    from ..programs import compile_as_written, compile_program
 
-    compiled = compile_program(program, settings_from(set or []), hoist=hoist)
+    settings = settings_from(set or [])
+    compiled = compile_as_written(program, settings) if as_written else compile_program(program, settings, hoist=hoist)
     if out is not None:
         _write(compiled, out, explain, force)
     if json:

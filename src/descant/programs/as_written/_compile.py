@@ -9,7 +9,7 @@ from .._compile import Candidate, finish
 from .._compiled import CompiledProgram
 from .._library import find
 from ..graph import Graph
-from ..language import NUMBERS, Program, ProgramError, TextFrontEnd, recording
+from ..language import Program, ProgramError, TextFrontEnd, recording
 from ..schedule import with_lifetimes
 from ..weights import lay_out
 from ._read import LineReader
@@ -39,7 +39,7 @@ def compile_as_written(
         raise ProgramError(f"{program.name} is no text", "a function is recorded; only texts are taken as written")
     traced = program.trace(settings, **more)
     try:
-        reader = LineReader({**NUMBERS, **traced.settings}, traced)
+        reader = LineReader(traced)
         body = front.function.body
         with recording(reader.trace):
             schedule = with_lifetimes(reader.schedule(body[1:] if isinstance(body[0], ast.Expr) else body))

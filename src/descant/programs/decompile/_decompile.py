@@ -12,7 +12,7 @@ def decompile(compiled: CompiledProgram) -> str:
     after a training that kept their structure. `compile_as_written` makes the same weights of the text again;
     `compile_program` makes a network of the same function.
 
-    **Arguments:** `compiled` is what `compile_program`, `load` or a training gave. A `ValueError` says where the weights
+    **Arguments:** `compiled` is what `compile_program`, `load` or a training gave. A `ValueError` says where weights
     are not those of a program.
 
     >>> from descant.programs import compile_program

@@ -11,7 +11,9 @@ import numpy as np
 
 from ...attention import ELSABlock, Repeated
 from .._compiled import CompiledProgram
-from .._description import Rectangle
+from .._describe import describe
+from .._description import Description, Rectangle
+from ..language import Body, Input, Traced
 from ..schedule import Block, Head, Loop, Place, Schedule, Step
 from ..weights import NAMES, Columns, Layout, Weights, link
 from ._heads import BlockReader, Broken
@@ -39,6 +41,13 @@ def recover(compiled: CompiledProgram) -> Recovered:
             "them so with --free coefficients or --free matrices."
         ) from None
     return found
+
+
+def description_of(old: Description, schedule: Schedule, layout: Layout) -> Description:
+    """The description of a schedule of the same program: its inputs, outputs and settings are those of the old one."""
+    inputs = tuple(Input(each.name, (each.rows, each.width), each.optional) for each in old.inputs)
+    names = tuple(each.name for each in old.outputs)
+    return describe(Traced(old.program, inputs, names, Body((), ()), dict(old.settings)), schedule, layout)
 
 
 class _Recovery:
@@ -156,8 +165,8 @@ def _same(own: Weights, again: Weights, number: int) -> None:
         differ = np.argwhere(own[name] != again[name])
         if len(differ):
             head, row, column = differ[0]
-            kind = "weight" if name[0] == "w" else "bias"
+            kind = "weights" if name[0] == "w" else "biases"
             raise Broken(
-                f"{len(differ)} of the {kind}s of the {what} in block {number} are where no value is, the first in "
+                f"{len(differ)} of the {kind} of the {what} in block {number} are where no value is, the first in "
                 f"head {head + 1}, row {row}, column {column}"
             )
