@@ -94,7 +94,7 @@ def test_loops_that_differ_in_their_index_are_rolled_up(name):
     copied = ROLLED[name].replace("O = X", "O = X.copy()")
     expected = traced.evaluate(inputs)
     agree(expected.results, by_numpy(copied, copies))
-    assert len(traced.others) == 2
+    assert 1 <= len(traced.others) <= 2
     for body in traced.others:
         variant = replace(traced, body=body, others=())
         assert len(repeats(variant)) == 1

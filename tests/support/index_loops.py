@@ -59,13 +59,10 @@ def write_loops(draw: Random) -> Loops:
         lines.append(f"for t in {head}:")
         lines += [f"    {_statement(draw, index, count, n)}" for _ in range(draw.randint(1, 4))]
         if draw.random() < 0.3:
-            inner = draw.randint(1, count)
+            inner = draw.randint(1, n + 1 - count)
             lines.append(f"    for k in range({inner}):")
-            name = draw.choice(["k", index])
-            lines += [
-                f"        {_statement(draw, name, inner if name == 'k' else count, n)}"
-                for _ in range(draw.randint(1, 3))
-            ]
+            ways = [("k", inner), (index, count), (f"({index} + k)", count + inner - 1)]
+            lines += [f"        {_statement(draw, *draw.choice(ways), n)}" for _ in range(draw.randint(1, 3))]
     lines.append("return " + ", ".join(draw.sample(["s", "O", "W", "a", "X"], draw.randint(1, 5))))
     return Loops('def p(X: "n d"):\n' + "".join(f"    {line}\n" for line in lines), {"n": n, "d": d})
 
@@ -112,28 +109,34 @@ MEASURED = {
 
 
 ROLLED = {
-    "rows": "for t in range(T):\n    x = X[t:t + 1, :]\n    w = w + eta * x.T @ (y[t:t + 1, :] - x @ w)\nreturn w",
-    "last first": "for t in range(T, -1, -1):\n    w = w + eta * X[t:t + 1, :].T\nreturn w",
-    "every other row": "for t in range(2):\n    w = w + X[2 * t:2 * t + 2, :].T @ y[2 * t:2 * t + 2, :]\nreturn w",
-    "two offsets": "for t in range(T):\n    w = w + X[t:t + 1, :].T - 0.5 * X[t + 1:t + 2, :].T\nreturn w",
-    "some rows": "for t in range(1, 3):\n    w = w + X[t:t + 1, :].T\nreturn w",
-    "columns": "for t in range(d):\n    y = y + eta * X[:, t:t + 1]\nreturn y",
-    "both": "s = y[0:1, :]\nfor t in range(T):\n    s = s + X[t + 1:t + 2, t:t + 1]\nreturn s",
-    "of a transpose": "for t in range(T):\n    w = w + X.T[:, t:t + 1]\nreturn w",
-    "of a product": "for t in range(T):\n    w = w + (X @ X.T @ X)[t:t + 1, :].T\nreturn w",
-    "a step": "for t in range(T):\n    w = w - eta / (t + 1) * (X.T @ (X @ w - y))\nreturn w",
-    "many steps": "for t in range(11):\n    w = w - eta / (t + 1) * (X.T @ (X @ w - y))\nreturn w",
-    "momentum": "v = w\nfor t in range(T):\n    v = t / (t + 3) * v + X.T @ (y - X @ w)\n    w = w + eta * v\nreturn w",
-    "signs": "for t in range(T):\n    w = w + (-1) ** t * X.T @ y\nreturn w",
-    "counted": "for t in range(T):\n    w = w + t * w + 0.5 ** t * X.T @ y\nreturn w",
-    "by turns": "for t in range(5):\n    w = w + (t % 2) * X.T @ y + (t % 3) / 7 * w\nreturn w",
-    "of a matrix": "for t in range(T):\n    X = X + 1 / (t + 3) * y @ y.T @ X\nreturn X",
-    "of a row": "z = w.T\nfor t in range(T):\n    z = 0.5 * z + y.T @ X / (t + 3)\nreturn z",
-    "constants": "for t in range(T):\n    w = w + constant([[t * t], [1 / (t + 7)], [2]])\nreturn w",
-    "writes": "for t in range(T):\n    y = 0.5 * y\n    y[t + 1:t + 2] = y[t:t + 1, :] + X[t:t + 1, :] @ w\nreturn y",
-    "writes into a copy": "O = X\nfor t in range(T):\n    O[t:t + 1] = w.T\n    w = w + X[t:t + 1, :].T\nreturn O, w",
-    "nested": "for k in range(2):\n    for t in range(T):\n        w = w + eta * X[t:t + 1, :].T / (t + 1)\nreturn w",
-    "read after": "for t in range(T):\n    x = X[t:t + 1, :]\n    w = w + x.T\nreturn x, w",
+    "rows": "for t in range(T):\n x = X[t:t + 1, :]\n w = w + eta * x.T @ (y[t:t + 1, :] - x @ w)\nreturn w",
+    "last first": "for t in range(T, -1, -1):\n w = w + eta * X[t:t + 1, :].T\nreturn w",
+    "every other row": "for t in range(2):\n w = w + X[2 * t:2 * t + 2, :].T @ y[2 * t:2 * t + 2, :]\nreturn w",
+    "two offsets": "for t in range(T):\n w = w + X[t:t + 1, :].T - 0.5 * X[t + 1:t + 2, :].T\nreturn w",
+    "cycle": "for t in range(6):\n w = w + t * X[t % 4:t % 4 + 1, :].T - X[(t + 1) % 4:(t + 1) % 4 + 1, :].T\nreturn w",
+    "by turns, rows": "for t in range(7):\n w = 0.5 * w + X[1 + t % 3:2 + t % 3, :].T\nreturn w",
+    "cyclic": "for t in range(9):\n w = w + w\n y[3 * t % 4:3 * t % 4 + 1] = X[t % 4:t % 4 + 1, :] @ w\nreturn y",
+    "some rows": "for t in range(1, 3):\n w = w + X[t:t + 1, :].T\nreturn w",
+    "columns": "for t in range(d):\n y = y + eta * X[:, t:t + 1]\nreturn y",
+    "both": "s = y[0:1, :]\nfor t in range(T):\n s = s + X[t + 1:t + 2, t:t + 1]\nreturn s",
+    "of a transpose": "for t in range(T):\n w = w + X.T[:, t:t + 1]\nreturn w",
+    "of a product": "for t in range(T):\n w = w + (X @ X.T @ X)[t:t + 1, :].T\nreturn w",
+    "a step": "for t in range(T):\n w = w - eta / (t + 1) * (X.T @ (X @ w - y))\nreturn w",
+    "many steps": "for t in range(11):\n w = w - eta / (t + 1) * (X.T @ (X @ w - y))\nreturn w",
+    "momentum": "v = w\nfor t in range(T):\n v = t / (t + 3) * v + X.T @ (y - X @ w)\n w = w + eta * v\nreturn w",
+    "signs": "for t in range(T):\n w = w + (-1) ** t * X.T @ y\nreturn w",
+    "counted": "for t in range(T):\n w = w + t * w + 0.5 ** t * X.T @ y\nreturn w",
+    "by turns": "for t in range(5):\n w = w + (t % 2) * X.T @ y + (t % 3) / 7 * w\nreturn w",
+    "of a matrix": "for t in range(T):\n X = X + 1 / (t + 3) * y @ y.T @ X\nreturn X",
+    "of a row": "z = w.T\nfor t in range(T):\n z = 0.5 * z + y.T @ X / (t + 3)\nreturn z",
+    "constants": "for t in range(T):\n w = w + constant([[t * t], [1 / (t + 7)], [2]])\nreturn w",
+    "writes": "for t in range(T):\n y = 0.5 * y\n y[t + 1:t + 2] = y[t:t + 1, :] + X[t:t + 1, :] @ w\nreturn y",
+    "writes into a copy": "O = X\nfor t in range(T):\n O[t:t + 1] = w.T\n w = w + X[t:t + 1, :].T\nreturn O, w",
+    "nested": "for k in range(2):\n for t in range(T):\n  w = w + eta * X[t:t + 1, :].T / (t + 1)\nreturn w",
+    "outer index": "for t in range(T):\n for k in range(2):\n  w = w + X[t:t + 1, :].T - w / (t + 2)\nreturn w",
+    "both indices": "for t in range(2):\n for k in range(T):\n  w = w + t * X[k:k + 1, :].T - w / (k + 2)\nreturn w",
+    "outer constant": "for t in range(T):\n for k in range(2):\n  w = w + constant([[t * t], [1], [t]]) / 3\nreturn w",
+    "read after": "for t in range(T):\n x = X[t:t + 1, :]\n w = w + x.T\nreturn x, w",
 }  # fmt: skip
 
 
@@ -184,8 +187,9 @@ def main(seed: int, programs: int) -> None:
     """Print the sizes of a few programs, and how random ones compare."""
     parameters, seconds = {}, {}
     for name, (program, settings) in MEASURED.items():
+        prefer = "parameters" if "steps" in name else "work"
         begun = time.process_time()
-        parameters[name] = compile_program(program, settings).sizes.parameters
+        parameters[name] = compile_program(program, settings, prefer=prefer).sizes.parameters
         seconds[name] = time.process_time() - begun
     rolled = {name: error_of(name) for name in ROLLED}
     errors = [error for number in range(seed, seed + programs) for error in compare(number)]

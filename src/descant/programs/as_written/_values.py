@@ -128,11 +128,12 @@ def _times(left: Value, right: Value) -> Value:
 
 def _monomial(value: Value) -> Product:
     """A value as one product; a sum is one if it is read as it is."""
-    if not value.products:
+    if len(value.products) == 0:
         return Product((Factor(value.linear),))
-    if len(value.products) > 1 or _reads(value.linear):
+    first, *others = value.products
+    if others or _reads(value.linear):
         raise ProgramError(SUM, NAME_IT)
-    return value.products[0]
+    return first
 
 
 def _between(left: np.ndarray | None, value: Value, right: np.ndarray) -> Value:

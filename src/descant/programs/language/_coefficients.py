@@ -9,17 +9,17 @@ from itertools import pairwise
 
 import numpy as np
 
-from ._index import Rewriting
+from ._index import Indexed
 from ._instructions import Constant, Instruction, Shape
 from ._repeat import Differs, Tape
 from ._turn import known, part, shift
-from ._windows import checked_size, now
+from ._windows import checked_size
 
 # Entries of a table.
 LARGEST = 20_000
 
 
-def scales(work: Rewriting, indices: list[int]) -> None:
+def scales(work: Indexed, indices: list[int]) -> None:
     """Rewrite multiples: a product with a multiple of the identity, on the smaller side."""
     groups: dict[tuple[float, ...], list[int]] = {}
     for index in indices:
@@ -31,7 +31,7 @@ def scales(work: Rewriting, indices: list[int]) -> None:
             work.lines[index] = [_multiple(work, found, index, iteration) for iteration in range(work.count)]
 
 
-def _multiple(work: Rewriting, table: "_Table", index: int, iteration: int) -> Tape:
+def _multiple(work: Indexed, table: "_Table", index: int, iteration: int) -> Tape:
     address, old = work.loop.tapes[iteration][index]
     size = min(old.shape)
     tape: Tape = []
@@ -40,7 +40,7 @@ def _multiple(work: Rewriting, table: "_Table", index: int, iteration: int) -> T
     return [*tape, (address, Instruction("multiply", operands, old.shape, None, old.name, old.position))]
 
 
-def constants(work: Rewriting, indices: list[int]) -> None:
+def constants(work: Indexed, indices: list[int]) -> None:
     """Rewrite constants that differ from iteration to iteration."""
     for index in indices:
         versions = work.versions(index)
@@ -56,7 +56,7 @@ def constants(work: Rewriting, indices: list[int]) -> None:
 class _Table:
     """Matrices that follow each other; `here` is, by iteration, what has today's in its first corner."""
 
-    def __init__(self, work: Rewriting, arrays: list[np.ndarray]):
+    def __init__(self, work: Indexed, arrays: list[np.ndarray]):
         self.work, self.arrays = work, arrays
         if len(arrays) * arrays[0].size > LARGEST:
             raise Differs
@@ -111,7 +111,7 @@ class _Table:
                 terms.append(value)
             copies.append(terms[0] if len(terms) == 1 else workshop.new(tape, Instruction("add", tuple(terms), shape)))
         work.hold("coefficients", copies)
-        return now(work, "coefficient", copies, (0, rows, 0, columns))
+        return copies
 
     def _across(self, period: int) -> int:
         """In how many columns the table is wrapped: as few as let one head turn it, if H is about as wide as it seems.

@@ -8,15 +8,16 @@ iterations are compared like any others, and what was moved was only moved: no n
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ._instructions import Instruction
+from ._instructions import Instruction, Shape
 from ._repeat import Differs, Iterations, Tape, Workshop, same
 
 Window = tuple[int, int, int, int]
+Turn = tuple[int, int]  # by how many rows, by how many columns
 
 
 @dataclass
-class Rewriting:
-    """A loop being rewritten.
+class Indexed:
+    """A loop that depends on its index, being rewritten.
 
     `before` and `after` are what is done around it, `lines` what takes the place of a line of iteration t: a list of
     lines, by iteration. `ends` are lines at the end of each iteration. `held` are values under new names at the
@@ -109,13 +110,14 @@ class Rewriting:
         return Iterations(tapes, names, read_after)
 
 
-def moved(windows: list[Window]) -> tuple[int, int]:
-    """By how many rows and columns a window of constant size moves each time."""
+def moved(windows: list[Window], around: Shape | None = None) -> Turn:
+    """By how many rows and columns a window of constant size moves each time; `around` in a matrix of this shape."""
     first, second = windows[:2]
     step = (second[0] - first[0], second[2] - first[2])
     for index, (top, bottom, left, right) in enumerate(windows):
-        if (top, left) != (first[0] + index * step[0], first[2] + index * step[1]):
+        gap = (top - first[0] - index * step[0], left - first[2] - index * step[1])
+        if any(gap) and (around is None or gap[0] % around[0] or gap[1] % around[1]):
             raise Differs
         if (bottom - top, right - left) != (first[1] - first[0], first[3] - first[2]):
             raise Differs
-    return step
+    return step if around is None else (step[0] % around[0], step[1] % around[1])

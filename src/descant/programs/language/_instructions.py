@@ -76,6 +76,16 @@ class Repeat:
     names: tuple[str, ...] = field(default=(), compare=False)
 
 
-def size(body: Body) -> int:
-    """The number of instructions, those of repeats counted once."""
-    return sum(1 if each.op != "repeat" else size(each.attribute.body) for each in body.instructions)
+# How much more it takes to plan a slice than another operation: it becomes a value of its own that has to be kept.
+SLICE = 40
+
+
+def effort(body: Body) -> int:
+    """About how long it takes to plan a program, in operations; those of repeats count once."""
+    found = 0
+    for each in body.instructions:
+        if each.op == "repeat":
+            found += effort(each.attribute.body)
+        else:
+            found += SLICE if each.op in ("slice", "place") else 1
+    return found

@@ -12,15 +12,15 @@ from ._decorated import read_function
 from ._errors import ProgramError
 from ._evaluate import Evaluation, evaluate
 from ._front_end import FrontEnd
-from ._instructions import Body, Shape, size
+from ._instructions import Body, Shape, effort
 from ._matrix import Matrix
 from ._roll import roll
 from ._signature import Signature
 from ._text import read_text
 from ._trace import Trace, recording
 
-# A program is long if it has more instructions than this, and so many times those that it has when it is rolled up.
-LONG, LONGER = 200, 3
+# A program is long if it takes more effort than this, and so many times that of the same program rolled up.
+LONG, LONGER = 1200, 3
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class Traced:
         Loops that differ in their index alone are written out in the first, and rolled up in `others`. A program that
         is long when written out is not.
         """
-        shortest = min((size(body) for body in self.others), default=0)
-        if not self.others or size(self.body) <= max(LONG, LONGER * shortest):
+        least = min((effort(body) for body in self.others), default=0)
+        if not self.others or effort(self.body) <= max(LONG, LONGER * least):
             yield self
         for body in self.others:
             yield replace(self, body=body)

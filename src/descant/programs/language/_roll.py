@@ -34,7 +34,7 @@ def roll(trace: Trace, results: Sequence[int]) -> Rolled:
 
     body, roller = rolled(None)
     others = map(rolled, (False, True)) if roller.differ else ()
-    return Rolled(body, tuple(found for found, roller in others if roller.rewrote))
+    return Rolled(body, tuple(dict.fromkeys(found for found, roller in others if roller.rewrote)))
 
 
 class _Roller:

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from . import _coefficients, _windows, _writes
-from ._index import Rewriting
+from ._index import Indexed
+from ._lift import lifted
 from ._repeat import Differs, Iterations, Tape, Workshop, repeat, same
 
 
@@ -12,11 +13,14 @@ def rotated(loop: Iterations, workshop: Workshop, *, ahead: bool) -> Tape:
     first, *others = loop.tapes
     if any(len(tape) != len(first) for tape in others):
         raise Differs
-    work = Rewriting(replace(loop, read_after=set(loop.read_after)), workshop, ahead)
+    if any(line.op != tape[index][1].op for index, (_, line) in enumerate(first) for tape in others):
+        raise Differs
+    loop = lifted(replace(loop, read_after=set(loop.read_after)), workshop)
+    work = Indexed(loop, workshop, ahead)
     changing: dict[str, list[int]] = {}
-    for index, (_, line) in enumerate(first):
+    for index, (_, line) in enumerate(loop.tapes[0]):
         versions = work.versions(index)
-        if not all((line.op, line.shape) == (each.op, each.shape) for each in versions):
+        if any(line.shape != each.shape for each in versions):
             raise Differs
         if not all(same(line, each) for each in versions):
             changing.setdefault(line.op, []).append(index)

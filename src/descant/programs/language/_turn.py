@@ -8,10 +8,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from ._index import Turn
 from ._instructions import Constant, Instruction
 from ._repeat import Tape, Workshop
-
-Turn = tuple[int, int]  # by how many rows, by how many columns
 
 
 @lru_cache(maxsize=64)

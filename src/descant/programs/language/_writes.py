@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ._index import Rewriting, moved
+from ._index import Indexed, moved
 from ._repeat import Differs
 from ._turn import Turner
 from ._windows import checked_size, relative
@@ -14,7 +14,7 @@ class Written:
     It may be written to and read several times in an iteration, if all of that moves alike, and be multiplied.
     """
 
-    def __init__(self, work: Rewriting, name: str):
+    def __init__(self, work: Indexed, name: str):
         self.work, self.name = work, name
         self.starts = [names[name] for names in work.loop.names]
         # The lines that make it anew, in order, and the lines that read a part of it.
@@ -44,13 +44,13 @@ class Written:
         """Rewrite all lines; the address that the turned value has at the end."""
         work = self.work
         moving = [index for index in (*self.made, *self.read) if work.loop.tapes[0][index][1].op != "scale"]
-        turns = {moved([each.attribute for each in work.versions(index)]) for index in moving}
+        shape = work.workshop.shapes[self.starts[0]]
+        turns = {moved([each.attribute for each in work.versions(index)], shape) for index in moving}
         if len(turns) != 1:
             raise Differs
         (turn,) = turns
         firsts = [work.versions(index)[0].attribute for index in moving]
         corner = (min(each[0] for each in firsts), min(each[2] for each in firsts))
-        shape = work.workshop.shapes[self.starts[0]]
         checked_size(shape)
         turner = Turner(work.workshop, work.before, shape, turn)
         value = Turner(work.workshop, work.before, shape, corner)(work.before, self.starts[0])
@@ -77,7 +77,7 @@ class Written:
         return held[-1]
 
 
-def written(work: Rewriting, indices: list[int]) -> tuple[set[int], set[int]]:
+def written(work: Indexed, indices: list[int]) -> tuple[set[int], set[int]]:
     """Rewrite parts that are written.
 
     Returns the lines that were rewritten, and the values of theirs that are read when the loop is over.
@@ -95,7 +95,7 @@ def written(work: Rewriting, indices: list[int]) -> tuple[set[int], set[int]]:
     return lines, after
 
 
-def _name(work: Rewriting, index: int) -> str:
+def _name(work: Indexed, index: int) -> str:
     """The name under which the loop carries what a line writes to."""
     while (line := work.inside(index, 0)) is not None and work.loop.tapes[0][line][1].operands:
         index = line
