@@ -5,7 +5,6 @@ python -m tests.support.decompile_worker SEED EXAMPLES
 
 import json
 import sys
-from random import Random
 
 import jax
 import numpy as np
@@ -19,7 +18,7 @@ from descant.programs import (
     decompile,
     library,
 )
-from tests.support.program_texts import Written, write_program
+from descant.programs.fuzz import Written, write
 
 
 def same_weights(first: CompiledProgram, second: CompiledProgram) -> bool:
@@ -90,7 +89,7 @@ def main(seed: int, examples: int) -> None:
     """Check all, and print how many of each were."""
     found = {"library": check_library(), "random": 0, "as written": 0}
     for number in range(seed, seed + examples):
-        written = write_program(Random(number))
+        written = write(number, 20)
         try:
             found["random"] += check_random(written)
             found["as written"] += check_as_written(written)
