@@ -42,7 +42,7 @@ def there_and_back(seed: int, examples: int) -> dict[str, int]:
 
 def test_the_library_and_random_programs_come_back():
     found = there_and_back(SEED, 105)
-    assert found["library"] >= 18 and found["random"] == 105 and found["as written"] >= 12
+    assert found["library"] >= 18 and found["random"] == 105 and found["as written"] >= 5
 
 
 def test_the_text_of_momentum():
