@@ -24,6 +24,7 @@ def compile_command(
     out: Path | None = None,
     hoist: Annotated[bool, Parameter(show_default="--hoist")] = True,
     prefer: Literal["work", "depth", "width", "parameters"] = "work",
+    as_written: Annotated[bool, Parameter(negative="")] = False,
     explain: Annotated[bool, Parameter(negative="")] = False,
     json: Json = False,
     force: Force = False,
@@ -43,14 +44,20 @@ def compile_command(
     prefer
         What should be small: the weights of all blocks that are run (work), the number of blocks that are run (depth),
         the columns of H (width), or the weights, each block counted once (parameters).
+    as_written
+        Make every line one block, as `descant decompile` writes them, and choose nothing.
     explain
         Say what every block and head does; with --out also as explain.html, explain.svg and explain.txt.
     force
         Write over files in OUT that Descant did not write.
     """
-    from ..programs import compile_program
+    from ..programs import compile_as_written, compile_program
 
-    compiled = compile_program(program, settings_from(set or []), hoist=hoist, prefer=prefer)
+    settings = settings_from(set or [])
+    if as_written:
+        compiled = compile_as_written(program, settings)
+    else:
+        compiled = compile_program(program, settings, hoist=hoist, prefer=prefer)
     if out is not None:
         _write(compiled, out, explain, force)
     if json:
