@@ -209,7 +209,7 @@ def test_deltanet():
 
 def test_kernel_ridge():
     """The polynomial of gradient descent, by eigenvalues of the kernel's matrix."""
-    n, steps, lam, degree = 3, 10, 0.5, 3
+    n, steps, lam, degree = 3, 10, 0.5, 2
     x, y, query = X[:n, :2], Y[:n], X[n : n + 2, :2]
     values, vectors = np.linalg.eigh((x @ x.T + 0.7) ** degree + lam * np.eye(n))
     eta = 1 / values[-1]
