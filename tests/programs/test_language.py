@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from descant.programs import Program, ProgramError, eye
+from descant.programs import Program, ProgramError, eye, program
 from descant.programs.language import _trace
 from tests.support import decorated_programs
 from tests.support.program_bodies import HEAD, repeats, trace
@@ -209,6 +209,10 @@ def test_decorated_mistakes_have_a_place_too():
         decorated_programs.branch.trace(n=2, d=2)
     with pytest.raises(ProgramError, match="outside of a program"):
         eye(2)
+    with pytest.raises(ProgramError, match="more than 300000 steps"):
+        decorated_programs.endless.trace(n=2, d=2)
+    with pytest.raises(ProgramError, match="n is a size of the program, and is given another value"):
+        program(decorated_programs.rebinding)
 
 
 @pytest.mark.parametrize(
