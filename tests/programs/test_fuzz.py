@@ -61,14 +61,14 @@ def short_programs() -> Iterator[Written]:
 
 
 def test_random_programs():
-    found = many(SEED, 60, 100)
-    assert found["outcomes"] == {"equal": 60, "refused": 0, "wrong": 0, "traceback": 0, "slow": 0}
+    found = many(SEED, 40, 100)
+    assert found["outcomes"] == {"equal": 40, "refused": 0, "wrong": 0, "traceback": 0, "slow": 0}
     comparisons = found["comparisons"]
-    assert comparisons["sharp"] > 80 and comparisons["absolute"] > 0 and found["vacuous"] < 0.05
+    assert comparisons["sharp"] > 50 and comparisons["absolute"] > 0 and found["vacuous"] < 0.05
 
 
 def test_every_level_of_the_compiler():
-    worker("valid", SEED, 25)
+    worker("valid", SEED, 20)
 
 
 def test_spoilt_programs_get_a_sentence():
@@ -77,12 +77,12 @@ def test_spoilt_programs_get_a_sentence():
 
 @pytest.mark.slow
 def test_many_random_programs():
-    many(SEED + 1, 500, 500)
+    many(SEED + 1, 150, 500)
 
 
 @pytest.mark.slow
 def test_many_spoilt_programs():
-    worker("invalid", SEED + 1, 2000)
+    worker("invalid", SEED + 1, 1000)
 
 
 def test_types_hold_while_compiling():
