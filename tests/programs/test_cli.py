@@ -116,7 +116,9 @@ def test_help_does_not_import_jax():
 def test_a_run_says_that_its_answer_is_lost(tmp_path, monkeypatch, capsys):
     """Results that are small beside H have few digits left, and none that are not finite are written."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "grows.py").write_text('def grows(X: "2 2", *, T=5):\n    small = 1e-14 * X\n    return 1e6 * X, small\n')
+    (tmp_path / "grows.py").write_text(
+        'def grows(X: "2 2", *, T=5):\n    small = 1e-14 * X\n    return 1e6 * X, small\n'
+    )
     np.savez("ones.npz", X=np.ones((2, 2)))
     assert run("compile", "grows.py", "--out", "grows", capsys=capsys)[0] == 0
     arguments = ("run", "grows", "--inputs", "ones.npz", "--out", "result.npz", "--force")

@@ -1,5 +1,7 @@
 """The language: both front ends, what is rejected and how, loops that become repeats."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,9 @@ REJECTED = {
     "reciprocal of a matrix": ("return reciprocal(X.T @ X, 3, 0.1)", "line 2", "d = 3 x d = 3", "Newton-Schulz"),
     "reciprocal of a number": ("return reciprocal(eta, 3, 0.1)", "line 2", "no matrix", "write 1 / s"),
     "reciprocal without a start": ("return reciprocal(y.T @ y, 3)", "line 2", "other arguments", "s, steps, start"),
+    "sum of a number": ("s = sum(3)\nreturn w", "line 2", "sum() of something", "sum(A)"),
+    "start below zero": ("return rsqrt(y.T @ y, 2, -1)", "line 2", "rsqrt() from -1", "positive"),
+    "helper before it is there": ("v = f(w)\ndef f(a):\n    return a\nreturn v", "line 2", "f can't", "above"),
     "half a step": ("return rsqrt(y.T @ y, 2.5, 1)", "line 2", "2.5", "whole number"),
     "non-linearity": ("return exp(X)", "line 2, column 12", "element-wise function exp", "series"),
     "relu": ("return relu(X)", "line 2, column 12", "relu", "hstack"),
@@ -172,6 +177,16 @@ def test_both_front_ends_give_the_same_program():
     assert parsed.inputs == recorded.inputs and parsed.settings == recorded.settings
     names = [[each.name for each in traced.body.instructions] for traced in (parsed, recorded)]
     assert names[0] == names[1] and "w" in names[0]
+
+
+def test_both_front_ends_know_the_same_functions():
+    """A program of the decorated functions' file with its helper, as text."""
+    text = Path(decorated_programs.__file__).read_text()
+    parsed = Program.from_text(text[text.index("def normalised") :]).trace(n=4, d=3)
+    recorded = decorated_programs.modern.trace(n=4, d=3)
+    assert parsed.body == recorded.body and parsed.outputs == recorded.outputs
+    names = [[each.name for each in traced.body.instructions] for traced in (parsed, recorded)]
+    assert names[0] == names[1]
 
 
 def test_a_decorated_function_may_use_all_of_python():

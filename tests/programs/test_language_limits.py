@@ -5,7 +5,7 @@ from time import process_time
 import pytest
 
 from descant.programs import ProgramError
-from descant.programs.graph import build
+from descant.programs.graph import Rewriting, build
 from descant.programs.language import _limits, _trace
 from tests.support.program_bodies import trace
 
@@ -49,4 +49,4 @@ def test_infinite_coefficients_are_refused():
         with pytest.raises(
             ProgramError, match=r"p, line \d, column \d+: coefficients that multiply to a number that is"
         ):
-            build(trace(body), expand=True)
+            build(trace(body), Rewriting(expand=True))

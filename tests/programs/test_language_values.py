@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from descant.programs import Program, ProgramError
-from descant.programs.graph import build, evaluate_graph
+from descant.programs.graph import Rewriting, build, evaluate_graph
 from tests.support.program_bodies import repeats, trace
 
 
@@ -12,7 +12,7 @@ def evaluated(body: str, **settings) -> list[np.ndarray]:
     """A program on fixed inputs: directly, and through its sums of words."""
     traced = trace(body, **settings)
     direct = traced.evaluate(INPUTS).results
-    for a, b in zip(direct, evaluate_graph(build(traced, expand=True), INPUTS), strict=True):
+    for a, b in zip(direct, evaluate_graph(build(traced, Rewriting(expand=True)), INPUTS), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
     return direct
 
@@ -36,6 +36,7 @@ VALUES = {
     "trace": ("return trace(X.T @ X)", [np.trace(X.T @ X) * np.ones((1, 1))]),
     "sum": ("return sum(X), sum(X, 0), sum(X, axis=1)",
             [X.sum(keepdims=True), X.sum(0, keepdims=True), X.sum(1)[:, None]]),
+    "sum of a list": ("return sum([X, 2 * X]), sum([1, 2]) * X", [3 * X] * 2),
     "mean": ("return mean(X), mean(X, 0), mean(X, axis=1)",
              [X.mean(keepdims=True), X.mean(0, keepdims=True), X.mean(1)[:, None]]),
     "reciprocal": ("return reciprocal(y.T @ y, 8, 0.1)", [1 / (Y.T @ Y)]),
@@ -134,7 +135,7 @@ def test_parts_are_read_and_written_as_in_numpy(keys):
     traced = Program.from_text(PLACED).trace(n=4, d=3)
     for results in (
         traced.evaluate({"X": x}).results,
-        evaluate_graph(build(traced, expand=True), {"X": x, "O": 0 * o}),
+        evaluate_graph(build(traced, Rewriting(expand=True)), {"X": x, "O": 0 * o}),
     ):
         np.testing.assert_allclose(results[0], o, rtol=1e-12)
         assert not results[1].any()

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from descant.programs import program
+from descant.programs import program, rsqrt
 
 MATRICES = np.arange(6.0).reshape(2, 3)
 
@@ -66,3 +66,22 @@ def placing(X: "3 2"):
 def writing(X: "3 2"):
     X[0] = X[1]
     return X
+
+
+def normalised(v, steps=3):
+    return v * rsqrt(v.T @ v, steps, 0.3)
+
+
+@program
+def modern(X: "n d", *, T=4):
+    v = u = X[0].T
+    Z = zeros(n, d)
+    for t in range(T):
+        if t % 2 == 0 or t > 2:
+            v = normalised(X.T @ (X @ v), steps=2)
+        else:
+            u = u + v
+            v = v - reciprocal(u.T @ u, 3, start=0.1) * v
+        Z = place(Z, v.T, t % n)
+    s = trace(X.T @ X) + mean(X * X) if T > 1 else sum(X)
+    return s * Z, diag(v) @ u, X**2, sum(Z, axis=0)

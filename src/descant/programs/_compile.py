@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -121,10 +120,12 @@ def _candidates(traced: Traced, hoist: bool) -> Iterator[Candidate]:
         graph = build(traced, rewriting)
         if not any(graph.same_as(other) for other in graphs):
             graphs.append(graph)
-    loops = bool(graphs[0].loops)
-    for both, eager in product((False, True), repeat=2) if loops else [(False, False)]:
+    strategies = [Strategy(hoist), Strategy(hoist, once=True)]
+    if graphs[0].loops:
+        strategies += [Strategy(hoist, both, eager) for both, eager in ((False, True), (True, False), (True, True))]
+    for strategy in strategies:
         for graph in graphs:
-            found = candidate(traced, graph, Strategy(hoist, both, eager))
+            found = candidate(traced, graph, strategy)
             if not unstable_loops(found.schedule):
                 yield found
 
@@ -134,6 +135,7 @@ REWRITINGS = (
     Rewriting(expand=True),
     Rewriting(expand=True, everywhere=True),
     Rewriting(shared=True),
+    Rewriting(expand=True, everywhere=True, shared=True),
 )
 
 

@@ -2,9 +2,7 @@
 
 import ast
 
-import numpy as np
-
-from ..language import Executor, Matrix, Position, ProgramError, Traced, checked_range
+from ..language import Executor, Matrix, ProgramError, Traced, checked_range
 from ..schedule import Block, Head, Loop, Place, Reading, Schedule, Step, Write
 from ._values import Value, apply, of_place, three
 
@@ -45,7 +43,9 @@ class LineReader(Executor):
                 self._alias(name, self._value(value), node)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 self._assign(node, [name], [self._value(value)])
-            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(values):
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(
+                values
+            ):
                 self._assign(node, [each.id for each in targets], [self._value(each) for each in values])  # type: ignore
             case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=value):
                 load = ast.copy_location(ast.Name(name, ast.Load()), target)

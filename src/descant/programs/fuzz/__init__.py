@@ -13,6 +13,6 @@ from ._campaign import (
 )
 from ._contracting import contracting as contracting
 from ._general import general as general
-from ._judge import Comparison as Comparison, Verdict as Verdict, judge as judge
+from ._judge import Comparison as Comparison, Verdict as Verdict, compared as compared, judge as judge
 from ._shrink import shrunk as shrunk
 from ._written import Meaning as Meaning, Written as Written, meaning as meaning

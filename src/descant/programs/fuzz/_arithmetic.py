@@ -18,6 +18,8 @@ UNIT = 2.0**-53
 SHAKEN = 6
 POOL = 1 << 14
 Stack = np.ndarray
+# What an assignment to a part of a matrix is executed as.
+PLACE = "_placed"
 
 
 class Arithmetic:
@@ -39,6 +41,14 @@ class Arithmetic:
             "constant": lambda rows: self.matrix(np.array(rows, dtype=float)),
             "hstack": lambda parts: self._stacked(parts, 2),
             "vstack": lambda parts: self._stacked(parts, 1),
+            "hadamard": lambda left, right: left * right,
+            "diag": lambda value: value.diagonal(),
+            "trace": lambda value: value.diagonal().total(None),
+            "sum": lambda value, axis=None: value.total(axis),
+            "mean": lambda value, axis=None: value.total(axis) / value.count(axis),
+            "reciprocal": self._reciprocal,
+            "rsqrt": self._rsqrt,
+            PLACE: lambda value, part, key: value.placed(part, key),
             **{name: getattr(math, name) for name in ("sqrt", "exp", "log", "sin", "cos", "tan", "pi")},
         }
 
@@ -74,9 +84,28 @@ class Arithmetic:
         self._at += count
         return found
 
+    def _reciprocal(self, s: "Value", steps: int, start: float) -> "Value":
+        g = start * self.matrix(np.eye(1))
+        for _ in range(steps):
+            g = 2 * g - g * s * g
+        return g
+
+    def _rsqrt(self, s: "Value", steps: int, start: float) -> "Value":
+        g = start * self.matrix(np.eye(1))
+        for _ in range(steps):
+            g = g * (self.matrix(3 * np.eye(1)) - s * g * g) / 2
+        return g
+
     def _stacked(self, parts: "Sequence[Value]", axis: int) -> "Value":
         stacks = [np.broadcast_to(part.stack, (SHAKEN + 1, *part.stack.shape[1:])) for part in parts]
         return self.noted(np.concatenate(stacks, axis))
+
+
+def _slices(key: Any) -> tuple[slice, slice]:
+    """Rows and columns of a key; a single index is a slice of one, because parts of matrices are matrices."""
+    parts = key if isinstance(key, tuple) else (key, slice(None))
+    rows, columns = (part if isinstance(part, slice) else slice(part, part + 1 or None) for part in parts)
+    return rows, columns
 
 
 class Value:
@@ -111,8 +140,9 @@ class Value:
     def __sub__(self, other: "Value") -> "Value":
         return self._rounded(self.stack - other.stack, np.abs(self.stack[:1]) + np.abs(other.stack[:1]))
 
-    def __mul__(self, number: float) -> "Value":
-        found = self.stack * np.longdouble(number)
+    def __mul__(self, other: "Value | float") -> "Value":
+        """A multiple, by a number or a value of one entry, or the product element by element."""
+        found = self.stack * (other.stack if isinstance(other, Value) else np.longdouble(other))
         return self._rounded(found, np.abs(found[:1]))
 
     __rmul__ = __mul__
@@ -127,9 +157,34 @@ class Value:
     def __pos__(self) -> "Value":
         return self
 
+    def __pow__(self, power: int) -> "Value":
+        return math.prod([self] * (power - 1), start=self)
+
     def __getitem__(self, key: Any) -> "Value":
-        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
-        return Value(self.arithmetic, self.stack[:, rows, columns])
+        return Value(self.arithmetic, self.stack[:, *_slices(key)])
+
+    def placed(self, part: "Value", key: Any) -> "Value":
+        """With a part replaced."""
+        found = np.array(np.broadcast_to(self.stack, (SHAKEN + 1, *self.stack.shape[1:])))
+        found[:, *_slices(key)] = part.stack
+        return self.arithmetic.noted(found)
+
+    def diagonal(self) -> "Value":
+        """The diagonal of a square matrix as a column; the diagonal matrix of a column or a row."""
+        _, rows, columns = self.stack.shape
+        if rows == columns:
+            return Value(self.arithmetic, np.diagonal(self.stack, axis1=1, axis2=2)[:, :, None])
+        return Value(self.arithmetic, self.stack.reshape(len(self.stack), -1, 1) * np.eye(max(rows, columns)))
+
+    def total(self, axis: int | None) -> "Value":
+        """The sum of all entries, of each column (0) or of each row (1)."""
+        axes = (1, 2) if axis is None else axis + 1
+        found = self.stack.sum(axes, keepdims=True)
+        return self._rounded(found, np.abs(self.stack[:1]).sum(axes, keepdims=True))
+
+    def count(self, axis: int | None) -> int:
+        """How many entries such a sum has."""
+        return self.stack[0].size if axis is None else self.stack.shape[axis + 1]
 
     def _rounded(self, exact: Stack, magnitude: Stack) -> "Value":
         return self.arithmetic.rounded(exact, magnitude)

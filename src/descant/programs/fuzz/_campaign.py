@@ -14,7 +14,7 @@ from ..._signals import remind
 from ._contracting import contracting
 from ._general import general
 from ._judge import Verdict, judge
-from ._shrink import shrunk
+from ._shrink import SECONDS, shrunk
 from ._written import Written
 
 OUTCOMES = ("equal", "refused", "wrong", "traceback", "slow")
@@ -76,14 +76,15 @@ def fuzz(
     seed: int,
     *,
     steps: int = 1000,
+    seconds: float = SECONDS,
     told: Callable[[Tally, Failure | None], object] = lambda tally, failure: None,
     tally: Tally | None = None,
 ) -> Tally:
     """Write programs, compile them, and compare the networks with what the programs mean.
 
     **Arguments:** `programs` is how many, `seed` which ones; `steps` is how many iterations contracting loops have at
-    the most. `told` is called after each program, with its failure if it is one; `tally` is added to, so that it is
-    known after an interruption.
+    the most. `seconds` may be spent on finding a smaller program that fails. `told` is called after each program, with
+    its failure if it is one; `tally` is added to, so that it is known after an interruption.
 
     >>> fuzz(3, seed=0, steps=20).outcomes["wrong"]
     0
@@ -100,20 +101,20 @@ def fuzz(
         tally.worths.update(each.worth for each in verdict.comparisons)
         if verdict.outcome == "refused":
             tally.reasons[verdict.sentence.partition(": ")[2] or verdict.sentence] += 1
-        failure = _failure(verdict, written) if verdict.failed else None
+        failure = _failure(verdict, written, seconds) if verdict.failed else None
         tally.failures += [failure] if failure else []
         told(tally, failure)
     return tally
 
 
-def _failure(verdict: Verdict, written: Written) -> Failure:
+def _failure(verdict: Verdict, written: Written, seconds: float) -> Failure:
     def outcome(candidate: Written) -> str:
         found = judge(candidate)
         # A traceback is the same one if it comes from the same place.
         return found.outcome + found.sentence.partition(":")[0] * (found.outcome == "traceback")
 
     slow = verdict.outcome == "slow"
-    return Failure(verdict, written, written if slow else shrunk(written, outcome))
+    return Failure(verdict, written, written if slow else shrunk(written, outcome, seconds))
 
 
 def files(failure: Failure) -> tuple[str, str, str]:

@@ -1,8 +1,10 @@
 """Programs of every shape that must compile: all that the language has, in any order, in loops that are short."""
 
+from dataclasses import replace
 from random import Random
 
 from ._draft import INPUTS, Draft, Shape, gaussian
+from ._functions import HELPER, Functions
 from ._written import Written
 
 MOST_STATEMENTS = 5
@@ -15,10 +17,11 @@ def general(number: int) -> Written:
     return _Writer(number).program()
 
 
-class _Writer:
+class _Writer(Functions):
     def __init__(self, number: int):
-        self.number, self.random = number, Random(number)
-        self.draft = Draft(self.random, steps=self.random.choice([0, 1, 2, 3, 4]))
+        random = Random(number)
+        super().__init__(random, Draft(random, steps=random.choice([0, 1, 2, 3, 4])))
+        self.number = number
 
     def program(self) -> Written:
         random, draft = self.random, self.draft
@@ -31,21 +34,22 @@ class _Writer:
         if random.random() < 0.4:
             draft.add_input("w", optional=True)
         inputs = {name: SCALE * gaussian(random, shape) for name, shape in draft.inputs.items()}
+        self.helped = random.random() < 0.15
         for _ in range(random.randint(1, MOST_STATEMENTS)):
             self._statement()
         returned = [self._returned() for _ in range(random.randint(1, 3))]
-        return draft.finished(returned, inputs, "general", self.number)
+        written = draft.finished(returned, inputs, "general", self.number)
+        return replace(written, text=HELPER + written.text) if self.helped else written
 
     def _returned(self) -> str:
         names = list(self.draft.shapes)
         name = self.random.choice(names)
         return name if self.random.random() < 0.5 else self._value(self.draft.shapes[name], 2)
 
-    # Statements
-
     def _statement(self) -> None:
         loops = len(self.draft.indices)
         forms = [self._rebind, self._rebind, self._rebind, self._new, self._new, self._augment, self._swap]
+        forms += [self._place, self._branch]
         if self.random.random() < 0.35 and loops < DEEPEST_LOOP:
             forms = [self._loop] if loops else [self._loop, self._loop, self._growing]
         self.random.choice(forms)()
@@ -74,6 +78,35 @@ class _Writer:
             draft.write(f"{name} @= {self._value((columns, columns), 1)}")
         else:
             draft.write(f"{name} {self.random.choice('+-')}= {self._value(draft.shapes[name], 2)}")
+
+    def _place(self) -> None:
+        """A row, an entry, or several rows of a matrix replaced."""
+        draft, random = self.draft, self.random
+        name = random.choice(list(draft.shapes))
+        rows, columns = draft.shapes[name]
+        sign = random.choice(["=", "=", "+="])
+        index = next((each for each, (low, high) in draft.indices.items() if 0 <= low <= high < rows), None)
+        if index and random.random() < 0.7:
+            draft.write(f"{name}[{index}] {sign} {self._value((1, columns), 2)}")
+        elif random.random() < 0.3:
+            entry = f"{random.randrange(rows)}, {random.randrange(columns)}"
+            draft.write(f"{name}[{entry}] {sign} {self._value((1, 1), 2)}")
+        else:
+            top = random.randrange(rows)
+            bottom = random.randint(top + 1, rows)
+            draft.write(f"{name}[{top}:{bottom}] {sign} {self._value((bottom - top, columns), 2)}")
+
+    def _branch(self) -> None:
+        """A decision on numbers; what it binds was there before, in the same shape."""
+        draft = self.draft
+        index = self.random.choice([*draft.indices, "T"])
+        condition = self.random.choice([f"{index} % 2 == 0", f"{index} > 1", "a < b", f"a > 0 and not {index} == 1"])
+        before = draft.indent
+        for keyword in (f"if {condition}:", "else:")[: self.random.randint(1, 2)]:
+            draft.write(keyword)
+            draft.indent = before + "    "
+            self.random.choice([self._rebind, self._augment, self._place])()
+            draft.indent = before
 
     def _swap(self) -> None:
         """Values handed from name to name, as momentum methods do."""
@@ -151,113 +184,3 @@ class _Writer:
             rows, columns = self.random.choice(list(self.draft.shapes.values()))
             return (rows, columns) if self.random.random() < 0.6 else (columns, rows)
         return self.draft.value(self.draft.any_size()), self.draft.value(self.draft.any_size())
-
-    # Values
-
-    def _value(self, shape: Shape, depth: int) -> str:
-        if depth <= 0:
-            return self._leaf(shape, 0)
-        choices = [self._leaf, self._leaf, self._sum, self._product, self._product, self._product, self._multiple]
-        choices += [self._stack, self._slice, self._transposed]
-        if shape[0] == shape[1]:
-            choices += [self._symmetric]
-        if self.draft.indices:
-            choices += [self._row]
-        return self.random.choice(choices)(shape, depth)
-
-    def _leaf(self, shape: Shape, depth: int) -> str:
-        draft, random = self.draft, self.random
-        rows, columns = shape
-        named = draft.named(lambda its: its == shape)
-        named += [f"{name}.T" for name in draft.named(lambda its: its == (columns, rows))]
-        if named and random.random() < 0.9:
-            return random.choice(named)
-        if depth > 0 and random.random() < 0.6:
-            return self._product(shape, 1)
-        if rows == columns and random.random() < 0.6:
-            return f"({self._scalar()} * eye({draft.size(rows)}))"
-        if rows * columns <= 6 and random.random() < 0.5:
-            return f"constant({[[random.choice([-2, -1, 0, 0.5, 1, 2]) for _ in range(columns)] for _ in range(rows)]})"
-        if random.random() < 0.25:
-            return f"zeros({draft.size(rows)}, {draft.size(columns)})"
-        return f"({self._scalar()} * ones({draft.size(rows)}, {draft.size(columns)}))"
-
-    def _sum(self, shape: Shape, depth: int) -> str:
-        return f"({self._value(shape, depth - 1)} {self.random.choice('+-')} {self._value(shape, depth - 1)})"
-
-    def _product(self, shape: Shape, depth: int) -> str:
-        inner = self.random.choice([size for its in self.draft.shapes.values() for size in its])
-        return f"({self._value((shape[0], inner), depth - 1)} @ {self._value((inner, shape[1]), depth - 1)})"
-
-    def _symmetric(self, shape: Shape, depth: int) -> str:
-        """E E^T, of a name where there is one: the compiler knows that it is symmetric."""
-        inner = self.random.choice([size for its in self.draft.shapes.values() for size in its])
-        value = self._value((shape[0], inner), depth - 2)
-        return f"({value} @ {value}.T)"
-
-    def _transposed(self, shape: Shape, depth: int) -> str:
-        return f"({self._value((shape[1], shape[0]), depth - 1)}).T"
-
-    def _multiple(self, shape: Shape, depth: int) -> str:
-        value, form = self._value(shape, depth - 1), self.random.randrange(5)
-        if form == 0:
-            return f"(-{value})"
-        if form == 1:
-            return f"({value} / {self.random.choice(['2', '(T + 1)', 'sqrt(3)'])})"
-        if form == 2:
-            return f"({value} * {self._scalar()})"
-        return f"({self._scalar()} * {value})"
-
-    def _scalar(self) -> str:
-        choices = ["a", "b", "0.5", "2", "(a + b)", "a ** 2", "0", "max(a, b)"]
-        if self.draft.indices and self.random.random() < 0.3:
-            index = self.random.choice(list(self.draft.indices))
-            choices = [f"cos({index})", f"1 / ({index} + 2)", f"0.1 * {index}", f"({index} % 2)", f"b ** {index}"]
-        return self.random.choice(choices)
-
-    def _stack(self, shape: Shape, depth: int) -> str:
-        """Parts of the right size together, or a part of two stacked ones."""
-        draft, (rows, columns) = self.draft, shape
-        if columns > 1 and self.random.random() < 0.5:
-            cut = self.random.randint(1, columns - 1)
-            parts = [self._value((rows, cut), depth - 1), self._value((rows, columns - cut), depth - 1)]
-            return f"hstack([{', '.join(parts)}])"
-        if rows > 1 and self.random.random() < 0.7:
-            cut = self.random.randint(1, rows - 1)
-            parts = [self._value((cut, columns), depth - 1), self._value((rows - cut, columns), depth - 1)]
-            return f"vstack([{', '.join(parts)}])"
-        first, second = self._value(shape, depth - 1), self._value(shape, depth - 1)
-        if self.random.random() < 0.5:
-            return f"vstack([{first}, {second}])[{draft.size(rows)}:, :]"
-        return f"hstack([{first}, {second}])[:, :{draft.size(columns)}]"
-
-    def _slice(self, shape: Shape, depth: int) -> str:
-        """Part of something larger."""
-        rows, columns = shape
-        larger = self.draft.named(lambda its: its[0] >= rows and its[1] >= columns)
-        if not larger:
-            return self._value(shape, depth - 1)
-        name = self.random.choice(larger)
-        full_rows, full_columns = self.draft.shapes[name]
-        top, left = self.random.randint(0, full_rows - rows), self.random.randint(0, full_columns - columns)
-        if self.random.random() < 0.3 and top + rows < full_rows:
-            return f"{name}[{top - full_rows}:{top + rows - full_rows}, {left}:{left + columns}]"
-        return f"{name}[{top}:{top + rows}, {left}:{left + columns}]"
-
-    def _row(self, shape: Shape, depth: int) -> str:
-        """A row or a column at the index of a loop."""
-        index = self.random.choice(list(self.draft.indices))
-        low, high = self.draft.indices[index]
-        rows, columns = shape
-        if rows == 1:
-            names = self.draft.named(lambda its: its[0] > high and low >= 0 and its[1] == columns)
-            if names:
-                return f"{self.random.choice(names)}[{index}:{index} + 1, :]"
-        if columns == 1:
-            names = self.draft.named(lambda its: its[1] > high and low >= 0 and its[0] == rows)
-            if names:
-                return f"{self.random.choice(names)}[:, {index}:{index} + 1]"
-        inner = (rows, 1), (1, columns)
-        if depth > 1 and (rows > 1 and columns > 1):
-            return f"({self._value(inner[0], depth - 1)} @ {self._value(inner[1], depth - 1)})"
-        return self._value(shape, depth - 1)

@@ -10,8 +10,9 @@ An output may be wrong by as much as float64 could make it wrong: `MULTIPLE` tim
 """
 
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,7 @@ LARGEST = 1e80
 SMALLEST = 1e-280
 SECONDS = 10.0
 SCALES = (1.0, 2.0, 0.5, 4.0)
+OTHER_WAYS = {0: {"hoist": False}, 1: {"prefer": "depth"}, 2: {"prefer": "width"}, 3: {"prefer": "parameters"}}
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ def judge(written: Written, *, under_jax: bool = False, seconds: float = SECONDS
             networks += 1
             if len(found) != len(expected.outputs):
                 return Verdict("wrong", f"{len(found)} outputs of {len(expected.outputs)} come out", networks)
-            comparisons += _compared(expected, found)
+            comparisons += compared(expected, found)
     except ProgramError as error:
         return Verdict("refused", str(error), networks)
     except TooSlow:
@@ -114,14 +116,16 @@ def _scaled(written: Written) -> tuple[float, Meaning]:
     return 1.0, first
 
 
-def _ways(written: Written) -> Iterator[dict]:
-    """Options of the compiler: its own choice, and now and then another one."""
+def _ways(written: Written) -> Iterator[dict[str, Any]]:
+    """Options of the compiler: its own choice, and for two programs in three another one."""
     yield {}
-    if written.number % 5 == 0:
-        yield {"hoist": False}
+    other = OTHER_WAYS.get(written.number % 6)
+    if other:
+        yield other
 
 
-def _compared(expected: Meaning, found: dict[str, np.ndarray]) -> Iterator[Comparison]:
+def compared(expected: Meaning, found: Mapping[str, np.ndarray]) -> Iterator[Comparison]:
+    """Results by name, in the order of the return statement, against what they should be."""
     for value, (name, array) in zip(expected.outputs, found.items(), strict=True):
         size = float(np.abs(value.exact).max())
         tolerance = MULTIPLE * (value.spread + 2.0**-53 * size) + SMALLEST

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from ._written import Written
+from ._written import NAME, Written
 
 SECONDS = 30.0
 
@@ -66,14 +66,18 @@ def _edits(tree: ast.Module) -> Iterator[Callable[[], Undo]]:
         if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple) and len(node.value.elts) > 1:
             for index in range(len(node.value.elts)):
                 yield lambda elements=node.value.elts, index=index: _spliced(elements, index, [])
-    function = tree.body[0]
-    assert isinstance(function, ast.FunctionDef)
+    function = _function(tree)
     for index in range(len(function.args.args)):
         yield lambda index=index: _without_argument(function.args, index)
     for node in ast.walk(tree):
         for name, value in ast.iter_fields(node):
             for part in _parts(value):
                 yield lambda node=node, name=name, part=part: _set(node, name, part)
+
+
+def _function(tree: ast.Module) -> ast.FunctionDef:
+    """The program; helpers stand above it."""
+    return next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == NAME)
 
 
 def _parts(value: object) -> list[ast.expr]:
@@ -121,9 +125,7 @@ def _without_argument(arguments: ast.arguments, index: int) -> Undo:
 
 def _tidied(written: Written) -> Written:
     """Only the inputs and settings that the text still has."""
-    function = ast.parse(written.text).body[0]
-    assert isinstance(function, ast.FunctionDef)
-    arguments = function.args
+    arguments = _function(ast.parse(written.text)).args
     sizes = " ".join(str(each.annotation.value) for each in arguments.args if isinstance(each.annotation, ast.Constant))
     known = {*sizes.split(), *(each.arg for each in arguments.kwonlyargs)}
     inputs = {each.arg: written.inputs[each.arg] for each in arguments.args}

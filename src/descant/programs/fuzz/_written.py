@@ -1,11 +1,12 @@
 """A program that the fuzzer wrote, and what it means: Python executes the text, NumPy computes."""
 
+import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from ._arithmetic import Arithmetic, Value
+from ._arithmetic import PLACE, Arithmetic, Value
 
 NAME = "program"
 
@@ -29,11 +30,40 @@ class Meaning:
     largest: float
 
 
+class _Values(ast.NodeTransformer):
+    """`O[t] = row` as `O = _placed(O, row, t)`: matrices are values, and Python's lists and arrays are not."""
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        (target,) = node.targets
+        return _assigned(target, node.value) if isinstance(target, ast.Subscript) else node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        if not isinstance(node.target, ast.Subscript):
+            return node
+        part = ast.Subscript(ast.Name(node.target.value.id, ast.Load()), node.target.slice, ast.Load())  # type: ignore
+        return _assigned(node.target, ast.BinOp(part, node.op, node.value))
+
+
+def _assigned(target: ast.Subscript, value: ast.expr) -> ast.Assign:
+    assert isinstance(target.value, ast.Name)
+    name = target.value.id
+    # A slice is written as one outside of brackets: through an object whose item it is.
+    key = ast.Subscript(ast.Name("_key", ast.Load()), target.slice, ast.Load())
+    call = ast.Call(ast.Name(PLACE, ast.Load()), [ast.Name(name, ast.Load()), value, key], [])
+    return ast.Assign([ast.Name(name, ast.Store())], call)
+
+
+class _Key:
+    def __getitem__(self, key: object) -> object:
+        return key
+
+
 def meaning(written: Written, scale: float = 1.0) -> Meaning:
     """Execute the text. Only for texts that this room wrote: a user's file is parsed, and never executed."""
     arithmetic = Arithmetic(written.number)
-    names = arithmetic.names()
-    exec(compile(written.text, "<fuzz>", "exec"), names)
+    names = {**arithmetic.names(), "_key": _Key()}
+    tree = ast.fix_missing_locations(_Values().visit(ast.parse(written.text)))
+    exec(compile(tree, "<fuzz>", "exec"), names)
     function = names[NAME]
     scalars = function.__kwdefaults__ or {}
     names |= {name: value for name, value in written.settings.items() if name not in scalars}

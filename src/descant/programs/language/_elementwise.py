@@ -1,6 +1,8 @@
 """Functions of single numbers of matrices: `hadamard`, `diag`, `trace`, `sum` and `mean`."""
 
 import builtins
+import operator
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -43,10 +45,10 @@ def trace(values: Any) -> Matrix:
 def sum(values: Any, axis: Any = None) -> Any:
     """The sum of a matrix's numbers, 1 x 1, in a program; of each column (`axis` 0, a row), or of each row (1).
 
-    Of anything that is no matrix, what Python's own `sum` says.
+    Of a list of matrices their sum; of anything else what Python's own `sum` says.
     """
     if not isinstance(values, Matrix):
-        return builtins.sum(values) if axis is None else builtins.sum(values, axis)
+        return _python_sum(values, 0 if axis is None else axis)
     rows, columns = values.shape
     _check_axis("sum", axis)
     if axis != 1 and rows > 1:
@@ -54,6 +56,17 @@ def sum(values: Any, axis: Any = None) -> Any:
     if axis != 0 and columns > 1:
         values = values @ values.constant(np.ones((columns, 1)))
     return values
+
+
+def _python_sum(values: Any, start: Any) -> Any:
+    if isinstance(values, (list, tuple)) and start == 0 and any(isinstance(each, Matrix) for each in values):
+        return reduce(operator.add, values)
+    try:
+        return builtins.sum(values, start)
+    except TypeError:
+        if not isinstance(values, (list, tuple, int, float)):
+            raise
+        raise ProgramError("sum() of something that is no matrix", "write sum(A), or sum([A, B])") from None
 
 
 def mean(values: Any, axis: Any = None) -> Matrix:

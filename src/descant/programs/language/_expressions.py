@@ -3,7 +3,8 @@
 import ast
 from abc import abstractmethod
 from collections.abc import Mapping
-from inspect import signature
+from functools import cache
+from inspect import Signature, signature
 from operator import neg, pos
 from typing import Any
 
@@ -149,10 +150,11 @@ class Expressions:
             return self.call_helper(helper, values, keywords)
         if name in MATRIX_FUNCTIONS:
             function = MATRIX_FUNCTIONS[name]
+            takes = _signature(name)
             try:
-                signature(function).bind(*values, **keywords)
+                takes.bind(*values, **keywords)
             except TypeError:
-                takes = ", ".join(signature(function).parameters)
+                takes = ", ".join(takes.parameters)
                 raise ProgramError(f"{name} with other arguments than it takes", f"it takes {takes}") from None
             return function(*values, **keywords)
         if name in FUNCTIONS:
@@ -162,7 +164,13 @@ class Expressions:
                     "attention computes + - @ .T and multiples; expand it as a series of products",
                 )
             return calculate(FUNCTIONS[name], *values)
-        raise ProgramError(f"{name} can't be called here", "a range is only for loops")
+        advice = "a range is only for loops" if name == "range" else "define it above"
+        raise ProgramError(f"{name} can't be called here", advice)
+
+
+@cache
+def _signature(name: str) -> Signature:
+    return signature(MATRIX_FUNCTIONS[name])
 
 
 def _number_or_matrix(value: Any) -> Any:

@@ -51,7 +51,7 @@ def assigned_names(function: Any, lines: int = 0, columns: int = 0) -> dict[Posi
 
     for node in ast.walk(function):
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            case ast.Assign(targets=[ast.Name(id=name), *_], value=value):
                 note(value, name)
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
                 for target, value in zip(targets, values, strict=False):

@@ -7,6 +7,7 @@ import numpy as np
 from ._errors import ProgramError
 from ._loops import loop
 from ._matrix import Matrix
+from ._scalars import checked_number
 
 
 def reciprocal(s: Any, steps: Any, start: Any) -> Matrix:
@@ -46,7 +47,9 @@ def _start(name: str, s: Any, start: Any) -> Matrix:
         if start.shape != (1, 1):
             raise ProgramError(f"{name}() from {start.described()}", "the start is a number, or 1 x 1")
         return s.operand(start, name)
-    return start * s.constant(np.ones((1, 1)))
+    if not checked_number(start) > 0:
+        raise ProgramError(f"{name}() from {start}", "the start is positive, and below what the documentation says")
+    return s.constant(np.full((1, 1), checked_number(start)))
 
 
 def _iterated(g: Matrix, steps: Any, step: Any) -> Matrix:

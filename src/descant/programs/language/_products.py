@@ -3,12 +3,14 @@
 Slices, stacks and products with constants cost nothing; each number that is put on a diagonal takes a head.
 """
 
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._errors import ProgramError
 from ._limits import LONGEST_DIAGONAL, MOST_PRODUCTS
+from ._scalars import kind
 
 if TYPE_CHECKING:
     from ._matrix import Matrix
@@ -71,8 +73,12 @@ def _masked(mask: np.ndarray, matrix: "Matrix") -> "Matrix":
 
 def power(matrix: "Matrix", exponent: Any) -> "Matrix":
     """`A ** k` element by element, as in NumPy, for small whole k."""
-    if isinstance(exponent, bool) or not isinstance(exponent, int) or not 0 <= exponent <= LARGEST_EXPONENT:
-        number = repr(exponent) if isinstance(exponent, (int, float)) else "that is no number"
+    if (
+        isinstance(exponent, bool)
+        or not isinstance(exponent, (int, np.integer))
+        or not 0 <= exponent <= LARGEST_EXPONENT
+    ):
+        number = kind(exponent) if isinstance(exponent, Real) else "that is no number"
         roots = "; for 1 / sqrt(s) there is rsqrt, for 1 / s reciprocal" if matrix.shape == (1, 1) else ""
         raise ProgramError(
             f"a power of a matrix with an exponent {number}",
@@ -82,7 +88,7 @@ def power(matrix: "Matrix", exponent: Any) -> "Matrix":
         return matrix.constant(np.ones(matrix.shape))
     if exponent == 1:
         return matrix
-    half = power(matrix, exponent // 2)
+    half = power(matrix, int(exponent) // 2)
     square = times(half, half)
     return times(square, matrix) if exponent % 2 else square
 

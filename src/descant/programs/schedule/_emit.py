@@ -8,7 +8,7 @@ from ..graph import Graph, Ref, Word
 from ..language import Constant
 from ._merge import merged
 from ._naming import Namer
-from ._planned import Form, PlannedLoop, Region, Store, Stretch, terms
+from ._planned import Form, PlannedLoop, Region, Store, Stretch
 from ._solver import Solver, Split, trimmed
 from ._steps import Block, Head, Loop, Place, Reading, Schedule, Step, Write
 
@@ -61,7 +61,7 @@ class _Emitter:
 
     def _stretch(self, stretch: Stretch, scope: dict[Word, int], waiting: dict[tuple[int, Form], int]) -> list[Block]:
         blocks = []
-        for stores in stretch.blocks:
+        for block, stores in enumerate(stretch.blocks):
             new: dict[Word, int] = {}
             reader = _Reader(self.graph, stretch.solver, scope)
             heads: list[Head] = []
@@ -70,7 +70,7 @@ class _Emitter:
             for store in stores:
                 place = self._target(store, scope, waiting, new)
                 writes.append(place)
-                self._store(reader, store, place, heads, carry)
+                self._store(reader, store, stretch.terms(store, block), place, heads, carry)
             blocks.append(Block(merged(heads), tuple(carry), tuple(writes)))
             scope |= new
         return blocks
@@ -89,13 +89,21 @@ class _Emitter:
         waiting[number, form] = self._place(carried)
         return waiting[number, form]
 
-    def _store(self, reader: "_Reader", store: Store, place: int, heads: list[Head], carry: list[Write]) -> None:
+    def _store(
+        self,
+        reader: "_Reader",
+        store: Store,
+        terms: list[tuple[Split, float]],
+        place: int,
+        heads: list[Head],
+        carry: list[Write],
+    ) -> None:
         shape, solver = self.places[place].shape, reader.solver
         direct = Reading(shape)
         constant = _constant_of(solver, store)
         if constant is not None:
             direct = direct + Reading.of_constant(constant)
-        for split, factor in terms(solver, store):
+        for split, factor in terms:
             if split.direct:
                 direct = direct + reader.read(split.f).times(factor)
             else:

@@ -4,10 +4,11 @@ Regions are planned from the innermost loop outwards, because a loop says what i
 starts of what it carries, and the words that it does not change. Those are hoisted: the region around it stores them.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 
 from ..graph import Graph, Loop, Ref, Sum, Word, total
-from ._planned import Form, PlannedLoop, Region, Store, Strategy, Stretch, terms
+from ._planned import Form, PlannedLoop, Region, Store, Strategy, Stretch
 from ._solver import Solver, trimmed
 
 
@@ -75,7 +76,8 @@ class _RegionPlanner:
             self.stored = {(Ref(node),): None for node in self.graph.inputs.values()}
 
     def plan(self, targets: list[Store]) -> Region:
-        self.words = [word for store in targets for word in self._all_words(store.value)]
+        if self.planner.strategy.eager:
+            self.words = [word for store in targets for word in self._all_words(store.value)]
         for number in self.planner.loops_in(self.number):
             self._loop(number)
         in_loop = self.number is not None
@@ -181,12 +183,9 @@ class _RegionPlanner:
         """Plan blocks that end with these stores; in the last stretch of a loop's body there is at least one."""
         # The solver is asked again when heads are made, and must then know what was stored at this moment.
         stored = frozenset(self.stored)
-        solver = Solver(
-            self.graph,
-            lambda word: word in stored or self._from_elsewhere(word),
-            self._open_nodes(stores),
-            [store.value for store in stores],
-        )
+        nodes, targets = self._open_nodes(stores), [store.value for store in stores]
+        solver = Solver(self.graph, lambda word: word in stored or self._from_elsewhere(word), nodes, targets)
+        stretch = Stretch([], solver, self._once(solver, nodes, targets))
         wanted: list[Store] = []
         blocks: dict[int, list[Store]] = {}
         for store in stores:
@@ -199,7 +198,7 @@ class _RegionPlanner:
         scheduled: set[Word] = set()
         waiting: list[Word] = []
         for store in wanted:
-            waiting += self._read_by(solver, store)
+            waiting += self._read_by(stretch, store, length - 1)
             blocks.setdefault(length - 1, []).append(store)
             if store.word is not None:
                 scheduled.add(store.word)
@@ -213,15 +212,28 @@ class _RegionPlanner:
                 continue
             scheduled.add(word)
             store = self._store(word)
-            blocks.setdefault(int(self._time(solver, store)) - 1, []).append(store)
-            waiting += self._read_by(solver, store)
-        early = self._needed_early(blocks, solver, length)
-        for store in early:
+            block = int(self._time(solver, store)) - 1
+            blocks.setdefault(block, []).append(store)
+            waiting += self._read_by(stretch, store, block)
+        for store in self._needed_early(stretch, blocks, length):
+            block = int(self._time(solver, store)) - 1
             blocks[length - 1].remove(store)
-            blocks.setdefault(int(self._time(solver, store)) - 1, []).append(store)
+            blocks.setdefault(block, []).append(store)
+            for word in self._read_by(stretch, store, block):
+                if self.available(word):
+                    self._use(word)
         if length:
-            self.region.items.append(Stretch([blocks.get(time, []) for time in range(length)], solver))
+            stretch.blocks += [blocks.get(time, []) for time in range(length)]
+            self.region.items.append(stretch)
         self.stored |= dict.fromkeys(scheduled)
+
+    def _once(self, solver: Solver, nodes: list[int], targets: list[Sum]) -> frozenset[Word]:
+        """Products that can be computed at once and are part of several sums of a stretch."""
+        if not self.planner.strategy.once:
+            return frozenset()
+        sums = [*targets, *(self.graph.definition(Ref(node)) for node in nodes)]
+        count = Counter(word for value in sums for word in value.words if len(word) > 1 and isinstance(word[-1], Ref))
+        return frozenset(word for word, times in count.items() if times > 1 and solver.base(word)[0] == 1)
 
     def _open_nodes(self, stores: list[Store]) -> list[int]:
         """The sums that these stores may have to compute: not those behind what is stored, however long ago."""
@@ -242,15 +254,16 @@ class _RegionPlanner:
     def _all_stored(self, words: Iterable[Word]) -> bool:
         return all(not trimmed(word) or self.available(trimmed(word)) for word in words)
 
-    def _needed_early(self, blocks: dict[int, list[Store]], solver: Solver, length: int) -> list[Store]:
+    def _needed_early(self, stretch: Stretch, blocks: dict[int, list[Store]], length: int) -> list[Store]:
         """Targets in the last block that an earlier or the same block reads: they are computed as soon as possible."""
         last = {store.word: store for store in blocks.get(length - 1, []) if store.word is not None}
         found: dict[Word, Store] = {}
-        for store in [store for stores in blocks.values() for store in stores]:
-            for word in self._read_by(solver, store):
-                if word in last and not self.available(word):
-                    found[word] = last[word]
-        return [store for store in found.values() if self._time(solver, store) < length]
+        for block, stores in blocks.items():
+            for store in stores:
+                for word in self._read_by(stretch, store, block):
+                    if word in last and not self.available(word):
+                        found[word] = last[word]
+        return [store for store in found.values() if self._time(stretch.solver, store) < length]
 
     def _store(self, word: Word) -> Store:
         return Store(total(self.graph.shape(word), [(word, 1.0)]), word)
@@ -258,9 +271,9 @@ class _RegionPlanner:
     def _time(self, solver: Solver, store: Store) -> float:
         return solver.total(store.value).time if store.word is None else solver.store(store.word).time
 
-    def _read_by(self, solver: Solver, store: Store) -> list[Word]:
+    def _read_by(self, stretch: Stretch, store: Store, block: int) -> list[Word]:
         words: list[Word] = []
-        for split, _ in terms(solver, store):
+        for split, _ in stretch.terms(store, block):
             for factor in (split.f, self.graph.transposed(split.g), split.h):
-                words += solver.stored_words(factor)
+                words += stretch.solver.stored_words(factor)
         return words

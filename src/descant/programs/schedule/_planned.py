@@ -12,11 +12,13 @@ class Strategy:
 
     `hoist`: take out of a loop what it does not change. `both`: a loop may carry a value and its transpose. `eager`:
     products that are needed after a loop are stored before it, where they take fewer columns than their factors.
+    `once`: a product that several blocks of a stretch add to something is stored by the first of them.
     """
 
     hoist: bool = True
     both: bool = False
     eager: bool = False
+    once: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,10 +40,15 @@ class Store:
 
 @dataclass
 class Stretch:
-    """Blocks one after the other, each a list of what it stores."""
+    """Blocks one after the other, each a list of what it stores; products that the first one stores for the others."""
 
     blocks: list[list[Store]]
     solver: Solver
+    once: frozenset[Word] = frozenset()
+
+    def terms(self, store: Store, block: int) -> list[tuple[Split, float]]:
+        """The heads that a store takes in a block, with their coefficients."""
+        return terms(self.solver, store, self.once if block > 0 else frozenset())
 
 
 @dataclass
@@ -63,8 +70,8 @@ class Region:
     read_forms: set[Form] = field(default_factory=set)
 
 
-def terms(solver: Solver, store: Store) -> list[tuple[Split, float]]:
-    """The heads that a store takes, with their coefficients."""
+def terms(solver: Solver, store: Store, once: frozenset[Word] = frozenset()) -> list[tuple[Split, float]]:
+    """The heads that a store takes, with their coefficients; words in `once` are read, not computed."""
     value = store.value
     if store.word is not None:
         if solver.transposes(store.word):
@@ -75,4 +82,8 @@ def terms(solver: Solver, store: Store) -> list[tuple[Split, float]]:
             assert split is not None, "the word is stored already"
             return [(split, 1.0)]
         value = definition
-    return [(solver.term(word)[1], factor) for word, factor in value.words.items() if trimmed(word)]
+    return [
+        (Split(word, (), ()) if word in once else solver.term(word)[1], factor)
+        for word, factor in value.words.items()
+        if trimmed(word)
+    ]
