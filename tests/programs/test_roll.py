@@ -78,7 +78,7 @@ def test_all_of_python_may_stand_in_a_loop(name):
 )
 def test_long_loops_get_a_sentence(body, monkeypatch):
     monkeypatch.setattr("descant.programs.language._trace.LONGEST", 500)
-    with pytest.raises(ProgramError, match="more than 500 steps when its loops are run"):
+    with pytest.raises(ProgramError, match="more than 500 "):
         program(body).trace(n=2, d=2)
 
 
@@ -94,10 +94,9 @@ def test_loops_that_differ_in_their_index_are_rolled_up(name):
     copied = ROLLED[name].replace("O = X", "O = X.copy()")
     expected = traced.evaluate(inputs)
     agree(expected.results, by_numpy(copied, copies))
-    assert 1 <= len(traced.others) <= 2
+    assert 1 in [len(repeats(replace(traced, body=body))) for body in traced.others]
     for body in traced.others:
         variant = replace(traced, body=body, others=())
-        assert len(repeats(variant)) == 1
         agree(variant.evaluate(inputs).results, expected.results, 1e-14)
 
 
@@ -142,7 +141,8 @@ def test_what_rolling_up_saves():
     parameters, seconds = found["parameters"], found["seconds"]
     assert parameters["lms"] < 60_000 and seconds["lms"] < 5  # 0.4 s on a quiet machine, 34 s when it is written out
     assert parameters["kalman"] < 25_000 and seconds["kalman"] < 8
-    # One step size per iteration: H does not grow as their number does.
+    # One step size per iteration: as narrow and as deep as with a constant one; or the same weights for all steps.
+    assert parameters["ridge"] <= 11 * 2 * 3 * 7 * (7 + 20) and parameters["chebyshev"] <= 12 * 2 * 3 * 8 * (8 + 20)
     assert parameters["ridge, 10 steps"] < 7_000 and parameters["ridge, 100 steps"] < 14_000
     assert seconds["ridge, 1000 times"] < 5  # 0.3 s on a quiet machine
     assert found["loops"] > 60 and found["worst"] < 1e-13

@@ -102,6 +102,8 @@ def ridge(X: "n d", y: "n 1", w: "d 1" = 0, *, eta=0.01, lam=0.5, T=10):
 MEASURED = {
     "lms": (Program.from_text(LMS), {"n": 100, "d": 4}),
     "kalman": ("kalman", {"n": 24, "d": 2}),
+    "ridge": (Program.from_text(RIDGE), {"n": 20, "d": 5}),
+    "chebyshev": ("chebyshev", {"n": 20, "d": 5}),
     "ridge, 10 steps": (Program.from_text(RIDGE), {"n": 20, "d": 5}),
     "ridge, 100 steps": (Program.from_text(RIDGE), {"n": 20, "d": 5, "T": 100}),
     "ridge, 1000 times": ("ridge", {"n": 20, "d": 5, "T": 1000}),

@@ -1,7 +1,7 @@
 """The compiler, from text to weights: its passes in order."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -129,7 +129,7 @@ def _candidates(traced: Traced, hoist: bool) -> Iterator[Candidate]:
         for graph in graphs:
             found = candidate(traced, graph, strategy)
             if not unstable_loops(found.schedule):
-                yield found
+                yield replace(found, schedule=found.schedule.flat())
             left -= len(found.layout.before)
             if left < 0:
                 return

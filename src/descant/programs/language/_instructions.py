@@ -87,5 +87,6 @@ def effort(body: Body) -> int:
         if each.op == "repeat":
             found += effort(each.attribute.body)
         else:
-            found += SLICE if each.op in ("slice", "place") else 1
+            whole = each.op == "slice" and each.attribute == (0, each.shape[0], 0, each.shape[1])
+            found += SLICE if each.op in ("slice", "place") and not whole else 1
     return found

@@ -19,8 +19,9 @@ from ._signature import Signature
 from ._text import read_text
 from ._trace import Trace, recording
 
-# A program is long if it takes more effort than this, and so many times that of the same program rolled up.
-LONG, LONGER = 1200, 3
+# A program is long if it takes more effort than this, and so many times that of the shortest way to write it. A
+# repeat is planned by itself, so programs that are made of repeats may be longer.
+LONG, LONG_REPEATS, LONGER = 600, 2000, 3
 
 
 @dataclass(frozen=True)
@@ -46,14 +47,15 @@ class Traced:
     def variants(self) -> Iterator["Traced"]:
         """The ways to write it that are worth compiling; all compute the same.
 
-        Loops that differ in their index alone are written out in the first, and rolled up in `others`. A program that
-        is long when written out is not.
+        Loops that differ in their index alone are written out in the first, and rewritten in `others`. What is long is
+        left out, where a shorter one is there.
         """
         least = min((effort(body) for body in self.others), default=0)
         if not self.others or effort(self.body) <= max(LONG, LONGER * least):
             yield self
         for body in self.others:
-            yield replace(self, body=body)
+            if effort(body) <= max(LONG_REPEATS, LONGER * least):
+                yield replace(self, body=body)
 
     def evaluate(self, inputs: Mapping[str, Any]) -> Evaluation:
         """Run with NumPy, directly."""

@@ -112,6 +112,12 @@ class _Repeated:
     def _source(self, addresses: list[int]) -> Source:
         """Where a value comes from that has these addresses, iteration by iteration."""
         index = self.local[0].get(addresses[0])
+        if len(addresses) == 1 and index is None:
+            # In a repeat that is run once, what a name held is carried if the name holds something else afterwards.
+            for name in self.names.get(addresses[0], ()):
+                after = self.loop.names[-1][name]
+                if after != addresses[0] and self.workshop.shapes[after] == self.workshop.shapes[addresses[0]]:
+                    return "name", name
         if index is not None:
             if all(local.get(address) == index for local, address in zip(self.local, addresses, strict=True)):
                 return "inside", index

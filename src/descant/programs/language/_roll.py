@@ -1,14 +1,15 @@
 """Loops whose iterations all do the same become repeats; the others stay written out."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 
 from ._instructions import Body
 from ._repeat import Differs, Iterations, Tape, Workshop, repeat
-from ._rotate import rotated
+from ._rotate import each_once, rotated
 from ._trace import LoopRecord, Trace
 
 
@@ -27,21 +28,25 @@ def roll(trace: Trace, results: Sequence[int]) -> Rolled:
         for operand in instruction.operands:
             last_use.setdefault(operand, address)
 
-    def rolled(ahead: bool | None) -> tuple[Body, _Roller]:
-        roller = _Roller(trace, last_use, ahead)
+    def rolled(way: Callable[[Iterations, Workshop], Tape] | None) -> tuple[Body, _Roller]:
+        roller = _Roller(trace, last_use, way)
         tape = roller.assemble(0, len(trace.instructions), len(trace.loops))
         return _renumbered(tape, results), roller
 
     body, roller = rolled(None)
-    others = map(rolled, (False, True)) if roller.differ else ()
+    others = map(rolled, WAYS) if roller.differ else ()
     return Rolled(body, tuple(dict.fromkeys(found for found, roller in others if roller.rewrote)))
+
+
+# What can be done with a loop whose iterations are not the same, but for leaving it written out.
+WAYS = (each_once, partial(rotated, ahead=False), partial(rotated, ahead=True))
 
 
 class _Roller:
     """Goes through the record from the outermost loops inwards."""
 
-    def __init__(self, trace: Trace, last_use: dict[int, int], ahead: bool | None):
-        self.trace, self.last_use, self.ahead = trace, last_use, ahead
+    def __init__(self, trace: Trace, last_use: dict[int, int], way: Callable[[Iterations, Workshop], Tape] | None):
+        self.trace, self.last_use, self.way = trace, last_use, way
         # Whether iterations of some loop were not the same, and whether one was rewritten for that.
         self.differ = self.rewrote = False
         shapes = {address: each.shape for address, each in enumerate(trace.instructions)}
@@ -77,9 +82,9 @@ class _Roller:
             with suppress(Differs):
                 return repeat(iterations, self.workshop)
             self.differ = True
-            if self.ahead is not None:
+            if self.way is not None:
                 with suppress(Differs):
-                    tape = rotated(iterations, self.workshop, ahead=self.ahead)
+                    tape = self.way(iterations, self.workshop)
                     self.rewrote = True
                     return tape
         return [entry for tape in tapes for entry in tape]

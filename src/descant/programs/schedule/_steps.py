@@ -1,7 +1,7 @@
 """The schedule's steps: blocks and heads that speak of named places in H, not yet of columns."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -132,6 +132,21 @@ class Schedule:
     def blocks(self) -> Iterator[Block]:
         """Every block once, in order."""
         return _blocks(self.steps)
+
+    def flat(self) -> "Schedule":
+        """With loops that are run once written as their steps."""
+        return replace(self, steps=_flat(self.steps))
+
+
+def _flat(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    found: list[Step] = []
+    for step in steps:
+        if isinstance(step, Block):
+            found.append(step)
+        else:
+            body = _flat(step.body)
+            found += body if step.count == 1 else [replace(step, body=body)]
+    return tuple(found)
 
 
 def _blocks(steps: tuple[Step, ...]) -> Iterator[Block]:
