@@ -65,6 +65,7 @@ class Solver:
         self._base: dict[Word, tuple[float, Split | None]] = {}
         self._term: dict[Word, tuple[Price, Split]] = {}
         self._read: dict[Word, Price] = {}
+        self._ready: dict[Word, bool] = {}
         self._stored_words: dict[Word, tuple[Word, ...]] = {}
         # Nodes in order, so that a long chain of them is no deep recursion.
         for node in nodes:
@@ -166,8 +167,11 @@ class Solver:
     def ready(self, factor: Word) -> bool:
         """Whether a factor can be read when the first block begins."""
         word = trimmed(factor)
-        if not word or self.stored(word):
-            return True
+        if word not in self._ready:
+            self._ready[word] = not word or self.stored(word) or self._all_ready(word)
+        return self._ready[word]
+
+    def _all_ready(self, word: Word) -> bool:
         definition = self.definition(word)
         if definition is None or not all(map(self.ready, definition.words)):
             return False
