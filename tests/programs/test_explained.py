@@ -135,7 +135,7 @@ def test_formulas_are_what_blocks_do(body, monkeypatch):
 
 def test_formulas_of_random_programs_are_what_blocks_do(monkeypatch):
     blocks = 0
-    for number in range(30):
+    for number in range(40):
         written = general(number)
         if "unread" not in written.text:
             blocks += compared(Program.from_text(written.text).trace(written.settings), monkeypatch)
