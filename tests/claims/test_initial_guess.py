@@ -134,7 +134,6 @@ PLANTED = [
         "bad-guess-hurts",
         f"{HOME}.small_model.results_of",
         lambda read: lambda run: _answered(read(run), "random", lambda results: results.answer["none"]),
-        verdict="undecided",
     ),
 ]
 

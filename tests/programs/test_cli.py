@@ -143,3 +143,26 @@ def test_a_run_that_diverges_fails_and_writes_nothing(tmp_path, monkeypatch, cap
         status, out, err = run("run", "wild", "--inputs", "data.npz", "--out", "r.npz", *flags, capsys=capsys)
         assert status == 1 and "ridge diverges, or overflows, on these inputs" in err and out == ""
         assert not (tmp_path / "r.npz").exists()
+
+
+def test_what_to_prefer(capsys):
+    def sizes(*flags):
+        status, text, err = run("compile", "ridge", "--set", "n=9", "d=2", "T=1", "--json", *flags, capsys=capsys)
+        assert status == 0, err
+        return json.loads(text)
+
+    for prefer, field in (("depth", "blocks"), ("width", "columns"), ("parameters", "parameters")):
+        assert sizes("--prefer", prefer)[field] <= sizes()[field]
+    status, _, err = run("compile", "ridge", "--set", "n=9", "d=2", "--prefer", "beauty", capsys=capsys)
+    assert status == 2 and "beauty" in err
+
+
+def test_sizes_of_the_library(capsys, monkeypatch):
+    few = {"ridge": {"n": 4, "d": 2, "T": 13}, "gd_beta": {"n": 4, "d": 2}}
+    monkeypatch.setattr("descant.programs.studies.SETTINGS", few)
+    status, text, _ = run("programs", "--sizes", "--json", capsys=capsys)
+    ridge, gd_beta = json.loads(text)["programs"]
+    assert status == 0 and (ridge["blocks"], ridge["least_blocks"]) == (14, 3) and ridge["by_hand"]["blocks"] == 20
+    assert gd_beta["blocks"] == gd_beta["least_blocks"] == gd_beta["by_hand"]["blocks"] == 2
+    status, text, _ = run("programs", "--sizes", capsys=capsys)
+    assert status == 0 and "at least" in text and "gd_beta" in text

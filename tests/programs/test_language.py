@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from descant.programs import Program, ProgramError, eye
+from descant.programs import Program, ProgramError, eye, program
 from descant.programs.language import _trace
 from tests.support import decorated_programs
 from tests.support.program_bodies import HEAD, repeats, trace
@@ -20,7 +20,8 @@ REJECTED = {
     "product of unlike sizes": ("return X * X.T", "line 2, column 12", "* between", "is it @?"),
     "large element-wise product": (
         "A = ones(80, 4) @ X\nB = A @ A.T\nreturn B * B", "line 4", "6400 products of numbers", "lower the sizes"),
-    "long diagonal": ("return diag(ones(600, 4) @ X @ w)", "line 2", "600 numbers", "at most 512"),
+    "tall element-wise product": ("v = ones(600, 4) @ y\nreturn v * v", "line 3", "in 600 rows", "lower the sizes"),
+    "long diagonal": ("return diag(ones(130, 4) @ X @ w)", "line 2", "130 numbers", "at most 128"),
     "diagonal of neither": ("return diag(X)", "line 2", "diag() of a matrix of n = 4 x d = 3", "square"),
     "trace of no square": ("return trace(X)", "line 2", "trace() of a matrix of n = 4 x d = 3", "square"),
     "third axis": ("return sum(X, 2)", "line 2", "an axis other than 0 and 1", "rows"),
@@ -208,6 +209,10 @@ def test_decorated_mistakes_have_a_place_too():
         decorated_programs.branch.trace(n=2, d=2)
     with pytest.raises(ProgramError, match="outside of a program"):
         eye(2)
+    with pytest.raises(ProgramError, match="more than 300000 steps"):
+        decorated_programs.endless.trace(n=2, d=2)
+    with pytest.raises(ProgramError, match="n is a size of the program, and is given another value"):
+        program(decorated_programs.rebinding)
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,19 @@ def writing(X: "3 2"):
     return X
 
 
+@program
+def endless(X: "n d"):
+    for t in range(100_000):
+        for k in range(100_000):
+            pass
+    return X
+
+
+def rebinding(X: "n d"):
+    n = 3
+    return X + zeros(n, d)
+
+
 def normalised(v, steps=3):
     return v * rsqrt(v.T @ v, steps, 0.3)
 

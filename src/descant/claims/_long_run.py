@@ -57,12 +57,13 @@ def write_long_run(
     numbers: Any,
     models: Mapping[str, Any] | None = None,
     remark: str = "",
+    machine: str | None = None,
     home: Path = HOME,
 ) -> LongRun:
     """Write a long run; the files of an earlier one of that name are replaced.
 
     `command` is what computed it, `numbers` is anything that JSON holds, `models` are saved by `descant.attention`;
-    `remark` says what the rest of the note leaves out.
+    `machine` is where, this one if left out; `remark` says what the rest of the note leaves out.
     """
     from ..attention import save  # noqa: PLC0415, titles don't wait for JAX
     from ..runs import environment  # noqa: PLC0415
@@ -81,7 +82,7 @@ def write_long_run(
     note = {
         "name": name,
         "command": shlex.join(shlex.split(command)),
-        "machine": f"{environment()['device']}, {platform.system()}",
+        "machine": machine or f"{environment()['device']}, {platform.system()}",
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "code": code_digest(),
         "seconds": float(seconds),

@@ -12,6 +12,7 @@ from cyclopts import App, Parameter
 
 from ._claims import claims, reproduce
 from ._crosscheck import crosscheck
+from ._decompile import decompile_command
 from ._ending import INTERRUPTED, TERMINATED, status_of
 from ._flags import OTHERS, default_shown
 from ._fuzz import fuzz_command
@@ -45,6 +46,7 @@ app.command(runs)
 app.command(table1)
 app.command(compile_command, name="compile")
 app.command(run_command, name="run")
+app.command(decompile_command, name="decompile")
 app.command(programs_command, name="programs")
 app.command(fuzz_command, name="fuzz")
 app.command(llm)

@@ -105,6 +105,6 @@ def _value(kind: Any, raw: Any, where: str) -> Any:
             return raw
         if member is float and type(raw) is int:
             return float(raw)
-        if get_origin(member) is tuple and type(raw) is list:
+        if get_origin(member) is tuple and type(raw) in (list, tuple):
             return tuple(_value(get_args(member)[0], each, f"{where}[{index}]") for index, each in enumerate(raw))
     raise ValueError(f"{where} is {raw!r}, which is not of its type; it was not written by this version.")

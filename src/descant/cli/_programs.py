@@ -2,7 +2,7 @@
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -23,6 +23,8 @@ def compile_command(
     set: Annotated[list[str] | None, Parameter(consume_multiple=True, metavar="NAME=NUMBER...")] = None,
     out: Path | None = None,
     hoist: Annotated[bool, Parameter(show_default="--hoist")] = True,
+    prefer: Literal["work", "depth", "width", "parameters"] = "work",
+    as_written: Annotated[bool, Parameter(negative="")] = False,
     explain: Annotated[bool, Parameter(negative="")] = False,
     json: Json = False,
     force: Force = False,
@@ -39,14 +41,23 @@ def compile_command(
         Folder for the network: weights, description, and with --explain its picture.
     hoist
         Take out of loops what they do not change.
+    prefer
+        What should be small: the weights of all blocks that are run (work), the number of blocks that are run (depth),
+        the columns of H (width), or the weights, each block counted once (parameters).
+    as_written
+        Make every line one block, as `descant decompile` writes them, and choose nothing.
     explain
         Say what every block and head does; with --out also as explain.html, explain.svg and explain.txt.
     force
         Write over files in OUT that Descant did not write.
     """
-    from ..programs import compile_program
+    from ..programs import compile_as_written, compile_program
 
-    compiled = compile_program(program, settings_from(set or []), hoist=hoist)
+    settings = settings_from(set or [])
+    if as_written:
+        compiled = compile_as_written(program, settings)
+    else:
+        compiled = compile_program(program, settings, hoist=hoist, prefer=prefer)
     if out is not None:
         _write(compiled, out, explain, force)
     if json:
@@ -122,10 +133,20 @@ def run_command(
     return status
 
 
-def programs_command(*, json: Json = False) -> None:
-    """List the programs of the library, for `descant compile NAME --set n=20 d=5`."""
+def programs_command(*, sizes: Annotated[bool, Parameter(negative="")] = False, json: Json = False) -> None:
+    """List the programs of the library, for `descant compile NAME --set n=20 d=5`.
+
+    Parameters
+    ----------
+    sizes
+        How large their networks are for some settings, and the fewest blocks that any network for them has; compiling
+        them all takes a while.
+    """
     from ..programs import library
 
+    if sizes:
+        _print_library_sizes(json)
+        return
     found = library()
     rows = [
         {
@@ -153,6 +174,37 @@ def programs_command(*, json: Json = False) -> None:
         takes = [f"{name} ({sizes})" for name, sizes in row["inputs"].items()]
         takes += [f"{name}={value:g}" for name, value in row["scalars"].items()]
         table.add_row(row["name"], Text(row["what"]).append(f"\n{', '.join(takes)}", style="dim"))
+    Console().print(table)
+
+
+def _print_library_sizes(json: bool) -> None:
+    from dataclasses import asdict
+
+    from ..programs import compile_program, find
+    from ..programs.studies import BY_HAND, SETTINGS, least_blocks
+
+    rows = []
+    for name, settings in SETTINGS.items():
+        found = asdict(compile_program(name, settings).sizes)
+        least = least_blocks(find(name).trace(settings))
+        by_hand = dict(zip(("size", "blocks", "heads"), BY_HAND[name], strict=True)) if name in BY_HAND else None
+        rows.append({"name": name, "settings": settings, **found, "least_blocks": least, "by_hand": by_hand})
+    if json:
+        print_json("programs", {"programs": rows})
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("name and settings")
+    for column in ("H", "blocks", "at least", "by hand", "heads", "parameters"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in rows:
+        words = ", ".join(f"{key}={value:g}" for key, value in row["settings"].items())
+        by_hand = row["by_hand"]["blocks"] if row["by_hand"] else ""
+        cells = (row["blocks"], row["least_blocks"], by_hand, row["heads"], row["parameters"])
+        table.add_row(f"{row['name']}\n{words}", f"{row['rows']} x {row['columns']}", *map(str, cells))
     Console().print(table)
 
 

@@ -16,6 +16,8 @@ from ._description import (
     Rectangle as Rectangle,
 )
 from ._library import find as find, library as library
+from .as_written import compile_as_written as compile_as_written
+from .decompile import decompile as decompile
 from .language import (
     Program as Program,
     ProgramError as ProgramError,

@@ -123,20 +123,28 @@ def _candidates(traced: Traced, hoist: bool) -> Iterator[Candidate]:
     strategies = [Strategy(hoist), Strategy(hoist, once=True)]
     if graphs[0].loops:
         strategies += [Strategy(hoist, both, eager) for both, eager in ((False, True), (True, False), (True, True))]
+    # Long programs are tried in fewer ways, so that the time to compile grows no faster than they do.
+    left = MOST_BLOCKS
     for strategy in strategies:
         for graph in graphs:
             found = candidate(traced, graph, strategy)
             if not unstable_loops(found.schedule):
                 yield replace(found, schedule=found.schedule.flat())
+            left -= len(found.layout.before)
+            if left < 0:
+                return
 
 
+# Those that change a program least come first.
 REWRITINGS = (
     Rewriting(),
     Rewriting(expand=True),
-    Rewriting(expand=True, everywhere=True),
-    Rewriting(shared=True),
     Rewriting(expand=True, everywhere=True, shared=True),
+    Rewriting(shared=True),
+    Rewriting(expand=True, everywhere=True),
 )
+# Blocks of all the ways that are tried, repeats not counted.
+MOST_BLOCKS = 1000
 
 
 def choose(traced: Traced, *, hoist: bool = True, prefer: str = "work") -> Candidate:

@@ -100,7 +100,7 @@ def categorical_noise(lab: Lab) -> Evidence:
     method=r"""
         The disadvantage is the mean loss at 0, 2 and 4 over that of DIAG, less one: of DIAG with four layers, and of
         the DIAG network of equal loss, between four and five layers by interpolation in the logarithms of both losses.
-        FULL from random dense weights, and axial.
+        FULL from random dense weights, and axial. The bound, two thirds, was set after a look at them.
     """,
     quick="networks from a long run; profiles of 4,096 contexts per level",
     full="the same, trained here; profiles of 32,768 contexts per level",

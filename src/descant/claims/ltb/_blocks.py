@@ -103,10 +103,46 @@ def trained(lab: Lab, size: Setting, mlp: str, width: int) -> dict[str, Any]:
     return (run.result or {})["found"]
 
 
+class Training(NamedTuple):
+    """Networks of one kind at one prior mean, one per seed.
+
+    `steps` of `planned` were taken. `risks` are values with standard errors; without one where the value is the loss of
+    the last thousand steps. `curve` has rows of a step and the losses of all seeds.
+    """
+
+    width: int
+    mlp: str
+    mean: float
+    schedule: str
+    lr: float
+    steps: int
+    planned: int
+    risks: list[list[float | None]]
+    curve: list[list[float]]
+
+    @property
+    def values(self) -> list[float]:
+        """The risks alone."""
+        return [risk for risk, _ in self.risks if risk is not None]
+
+
 def all_trained(lab: Lab, size: Setting) -> dict[str, Any]:
-    """What is shipped of a long run: the setting, and for each MLP and width what `trained` gives."""
-    found = {mlp: {str(width): trained(lab, size, mlp, width) for width in size.widths} for mlp in MLPS}
-    return {"setting": size._asdict(), "found": found}
+    """What is shipped of a long run: the setting, and the trainings."""
+    found = [each for mlp in MLPS for width in size.widths for each in _apart(lab, size, mlp, width)]
+    return {"setting": size._asdict(), "trainings": [each._asdict() for each in found]}
+
+
+def _apart(lab: Lab, size: Setting, mlp: str, width: int) -> list[Training]:
+    """What was trained together, by prior mean."""
+    found, own = trained(lab, size, mlp, width), members(size)
+    places = {mean: [place for place, member in enumerate(own) if member[0] == mean] for mean in MEANS}
+    return [
+        Training(
+            width, mlp, mean, size.schedule, size.lr, size.steps, size.steps, [found["risks"][each] for each in seeds],
+            [[row[0], *(row[1 + each] for each in seeds)] for row in found["curve"]],
+        )
+        for mean, seeds in places.items()
+    ]  # fmt: skip
 
 
 def _train(lab: Lab, run: Any, size: Setting, mlp: str, width: int) -> None:

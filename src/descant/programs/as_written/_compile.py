@@ -1,5 +1,6 @@
 """The way from text to weights without any choice of the compiler's."""
 
+import ast
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from .._compile import Candidate, finish
 from .._compiled import CompiledProgram
 from .._library import find
 from ..graph import Graph
-from ..language import NUMBERS, Program, ProgramError, TextFrontEnd
+from ..language import Program, ProgramError, TextFrontEnd, recording
 from ..schedule import with_lifetimes
 from ..weights import lay_out
 from ._read import LineReader
@@ -38,8 +39,10 @@ def compile_as_written(
         raise ProgramError(f"{program.name} is no text", "a function is recorded; only texts are taken as written")
     traced = program.trace(settings, **more)
     try:
-        reader = LineReader({**NUMBERS, **traced.settings}, traced)
-        schedule = with_lifetimes(reader.schedule(front.statements))
+        reader = LineReader(traced)
+        body = front.function.body
+        with recording(reader.trace):
+            schedule = with_lifetimes(reader.schedule(body[1:] if isinstance(body[0], ast.Expr) else body))
     except ProgramError as error:
         raise error.located(None, front.origin) from None
     return finish(Candidate(traced, Graph(), schedule, lay_out(schedule)))

@@ -1,36 +1,48 @@
 """A text as a schedule, line by line: every assignment is a block, every name a place, every loop a repeat."""
 
 import ast
+from typing import Any
 
-from ..language import Executor, Matrix, ProgramError, Traced, checked_range
+from ..language import NUMBERS, Executor, Matrix, ProgramError, Scope, Traced
 from ..schedule import Block, Head, Loop, Place, Reading, Schedule, Step, Write
 from ._values import Value, apply, of_place, three
 
 COPY = "write 1 * w for a copy: names in a loop are places of H"
 
 
-class LineReader(Executor):
+class LineReader:
     """One walk through a function's statements; a loop's body is walked through once."""
 
-    def __init__(self, names: dict, traced: Traced):
-        super().__init__(names)
+    def __init__(self, traced: Traced):
+        self.executor = Executor(traced.settings)
+        self.executor.scope = Scope({**NUMBERS, **traced.settings})
+        self.trace = self.executor.trace
         self.places: list[Place] = []
         self.place_of: dict[int, int] = {}
         self.steps: list[Step] = []
         # Names that are bound outside of the loops under way: they stay where they are.
         self.fixed: list[set[str]] = []
         self.inputs = {each.name: self._new(each.name, each.shape) for each in traced.inputs}
-        self.names |= {each.name: self._leaf(self.inputs[each.name]) for each in traced.inputs}
+        self.names.update({name: self._leaf(place) for name, place in self.inputs.items()})
         self.outputs = traced.outputs
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """What every name holds."""
+        return self.executor.scope.values
 
     def schedule(self, statements: list[ast.stmt]) -> Schedule:
         """The whole program; lifetimes are not known yet."""
-        values = self.run(statements)
+        for statement in statements[:-1]:
+            self._statement(statement)
         final = statements[-1]
+        assert isinstance(final, ast.Return) and final.value is not None
+        found = self.executor.value(final.value)
+        values: list[Matrix] = found if isinstance(found, list) else [found]
         new = [index for index, value in enumerate(values) if value.address not in self.place_of]
         if new:
             numbers = [self._new(self.outputs[index], values[index].shape) for index in new]
-            with self._at(final):
+            with self.executor.at(final):
                 self.steps.append(self._block([(numbers[i], values[index]) for i, index in enumerate(new)]))
             for index, number in zip(new, numbers, strict=True):
                 values[index] = self._leaf(number)
@@ -40,46 +52,58 @@ class LineReader(Executor):
     def _statement(self, node: ast.stmt) -> None:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name() as value):
-                self._alias(name, self._value(value), node)
+                self._alias(name, self.executor.value(value), node)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                self._assign(node, [name], [self._value(value)])
-            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(
-                values
-            ):
-                self._assign(node, [each.id for each in targets], [self._value(each) for each in values])  # type: ignore
+                self._assign(node, [name], [self.executor.value(value)])
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=value):
+                values = self.executor.value(value)
+                names = [each.id for each in targets if isinstance(each, ast.Name)]
+                if not isinstance(values, list) or not len(values) == len(names) == len(targets):
+                    self._refuse(node, "an assignment to something that is no list of names")
+                self._assign(node, names, values)
             case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=value):
-                load = ast.copy_location(ast.Name(name, ast.Load()), target)
-                self._assign(node, [name], [self._binary(node, op, self._value(load), self._value(value))])
-            case ast.For(target=ast.Name(id=name), iter=ast.Call(args=arguments) as call):
-                with self._at(call):
-                    count = len(checked_range(*(self._value(argument) for argument in arguments)))
-                self._loop(node, name, count)
+                old = self.executor.value(ast.copy_location(ast.Name(name, ast.Load()), target))
+                self._assign(node, [name], [self.executor.binary(node, op, old, self.executor.value(value))])
+            case ast.If(test=test, body=body, orelse=otherwise):
+                for statement in body if self.executor.condition(test) else otherwise:
+                    self._statement(statement)
+            case ast.For(target=ast.Name(id=name), iter=ast.Call(args=arguments), body=body):
+                # Whole numbers, and few enough: the program was run through before.
+                count = len(range(*(self.executor.value(argument) for argument in arguments)))
+                self._loop(node, name, count, body)
             case ast.Pass():
                 self.steps.append(Block((), (), ()))
             case _:
-                super()._statement(node)
+                self._refuse(node, "this line")
 
-    def _loop(self, node: ast.For, index: str, count: int) -> None:
-        if any(isinstance(each, ast.Name) and each.id == index for part in node.body for each in ast.walk(part)):
-            with self._at(node):
-                raise ProgramError(f"the index {index} is used in the loop", "compile it without --as-written")
+    def _refuse(self, node: ast.stmt, what: str) -> None:
+        with self.executor.at(node):
+            raise ProgramError(f"{what} can't be taken as it is written", "compile it without --as-written")
+
+    def _loop(self, node: ast.stmt, index: str, count: int, body: list[ast.stmt]) -> None:
+        if any(isinstance(each, ast.Name) and each.id == index for part in body for each in ast.walk(part)):
+            self._refuse(node, f"a loop that uses its index {index}")
         if count == 0:
             return
         outside, self.steps = self.steps, []
         self.fixed.append({name for name, value in self.names.items() if isinstance(value, Matrix)})
-        for statement in node.body:
+        scalars = {name: value for name, value in self.names.items() if not isinstance(value, Matrix)}
+        for statement in body:
             self._statement(statement)
         self.fixed.pop()
+        for name, value in scalars.items():
+            if isinstance(self.names[name], Matrix) or self.names[name] != value:
+                self._refuse(node, f"a loop in which the number {name} changes")
         if self.steps:
             outside.append(Loop(count, tuple(self.steps)))
         self.steps = outside
 
-    def _assign(self, node: ast.stmt, names: list[str], values: list) -> None:
+    def _assign(self, node: ast.stmt, names: list[str], values: list[Any]) -> None:
         matrices = [(name, value) for name, value in zip(names, values, strict=True) if isinstance(value, Matrix)]
-        self.names |= {n: value for n, value in zip(names, values, strict=True) if not isinstance(value, Matrix)}
+        self.names.update({n: value for n, value in zip(names, values, strict=True) if not isinstance(value, Matrix)})
         if not matrices:
             return
-        with self._at(node):
+        with self.executor.at(node):
             targets = [(self._target(name, value), value) for name, value in matrices]
             self.steps.append(self._block(targets))
         for (name, _), (place, _) in zip(matrices, targets, strict=True):
@@ -87,7 +111,7 @@ class LineReader(Executor):
 
     def _alias(self, name: str, value: object, node: ast.stmt) -> None:
         if self.fixed and isinstance(value, Matrix):
-            with self._at(node):
+            with self.executor.at(node):
                 raise ProgramError("a second name for a value in a loop", COPY)
         self.names[name] = value
 
@@ -112,7 +136,7 @@ class LineReader(Executor):
 
     def _leaf(self, place: int) -> Matrix:
         shape = self.places[place].shape
-        address = self.trace.add("place", (), shape, place)
+        address = self.trace.add("stored", (), shape, place)
         self.place_of[address] = place
         return Matrix(self.trace, address, shape, (str(shape[0]), str(shape[1])))
 
@@ -142,7 +166,7 @@ class LineReader(Executor):
             if here in done or missing:
                 waiting = waiting[:-1] if here in done else waiting + missing
                 continue
-            if instruction.op == "place":
+            if instruction.op == "stored":
                 done[here] = of_place(instruction.attribute, instruction.shape)
             else:
                 done[here] = apply(instruction, [done[each] for each in instruction.operands])

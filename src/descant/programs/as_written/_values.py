@@ -128,11 +128,12 @@ def _times(left: Value, right: Value) -> Value:
 
 def _monomial(value: Value) -> Product:
     """A value as one product; a sum is one if it is read as it is."""
-    if not value.products:
+    if len(value.products) == 0:
         return Product((Factor(value.linear),))
-    if len(value.products) > 1 or _reads(value.linear):
+    first, *others = value.products
+    if others or _reads(value.linear):
         raise ProgramError(SUM, NAME_IT)
-    return value.products[0]
+    return first
 
 
 def _between(left: np.ndarray | None, value: Value, right: np.ndarray) -> Value:
@@ -142,9 +143,9 @@ def _between(left: np.ndarray | None, value: Value, right: np.ndarray) -> Value:
     for each in value.products:
         *others, last = each.factors
         ending = (last, Factor(Reading.of_constant(right))) if last.transposed else (Factor(last.reading.times(right)),)
-        still = last.transposed and np.array_equal(right, np.eye(*right.shape))
+        still = last.transposed and _is_eye(right)
         products.append(Product((*others, last) if still else (*others, *ending), each.number))
-    if left is None or np.array_equal(left, np.eye(*left.shape)):
+    if left is None or _is_eye(left):
         return Value(linear, tuple(products))
     if linear.is_constant:
         constant = np.zeros(linear.shape) if linear.constant is None else linear.constant
@@ -168,6 +169,10 @@ def _stacked(instruction: Instruction, operands: list[Value]) -> Value:
         else:
             total = _sum(total, _between(selection.T, operand, np.eye(instruction.shape[1])), 1.0)
     return total
+
+
+def _is_eye(array: np.ndarray) -> bool:
+    return array.shape[0] == array.shape[1] and np.array_equal(array, np.eye(array.shape[0]))
 
 
 def _reads(reading: Reading) -> bool:

@@ -1,3 +1,4 @@
-"""From weights back to programs."""
+"""From weights back to programs: the schedule that they were made from, and its text."""
 
-from ._recover import Recovered as Recovered, recover as recover
+from ._decompile import decompile as decompile
+from ._recover import Recovered as Recovered, description_of as description_of, recover as recover

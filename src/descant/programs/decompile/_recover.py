@@ -11,7 +11,9 @@ import numpy as np
 
 from ...attention import ELSABlock, Repeated
 from .._compiled import CompiledProgram
-from .._description import Rectangle
+from .._describe import describe
+from .._description import Description, Rectangle
+from ..language import Body, Input, Traced
 from ..schedule import Block, Head, Loop, Place, Schedule, Step
 from ..weights import NAMES, Columns, Layout, Weights, link
 from ._heads import BlockReader, Broken
@@ -39,6 +41,13 @@ def recover(compiled: CompiledProgram) -> Recovered:
             "them so with --free coefficients or --free matrices."
         ) from None
     return found
+
+
+def description_of(old: Description, schedule: Schedule, layout: Layout) -> Description:
+    """The description of a schedule of the same program: its inputs, outputs and settings are those of the old one."""
+    inputs = tuple(Input(each.name, (each.rows, each.width), each.optional) for each in old.inputs)
+    names = tuple(each.name for each in old.outputs)
+    return describe(Traced(old.program, inputs, names, Body((), ()), dict(old.settings)), schedule, layout)
 
 
 class _Recovery:
@@ -98,7 +107,12 @@ class _Recovery:
             places = [self._at(first, each) for each in rectangles]
             kept = {place for place, source in zip(places, copied, strict=True) if place == source}
             return {place: each.column for place, each in zip(places, rectangles, strict=True)}, kept
-        stay = {s: e.column for e, s in zip(rectangles, copied, strict=True) if s is not None and self._named(e, s)}
+        stay: Columns = {}
+        for each, source in zip(rectangles, copied, strict=True):
+            # Of a value and its copy, the one that did not move is the value.
+            moved = source is not None and reader.before[source] != each.column
+            if source is not None and self._named(each, source) and not (moved and source in stay):
+                stay[source] = each.column
         # Values move together or not at all: packed to the left, in their order.
         ordered = sorted(stay, key=lambda place: reader.before[place])
         widths = [self.places[place].shape[1] for place in ordered]
@@ -151,8 +165,8 @@ def _same(own: Weights, again: Weights, number: int) -> None:
         differ = np.argwhere(own[name] != again[name])
         if len(differ):
             head, row, column = differ[0]
-            kind = "weight" if name[0] == "w" else "bias"
+            kind = "weights" if name[0] == "w" else "biases"
             raise Broken(
-                f"{len(differ)} of the {kind}s of the {what} in block {number} are where no value is, the first in "
+                f"{len(differ)} of the {kind} of the {what} in block {number} are where no value is, the first in "
                 f"head {head + 1}, row {row}, column {column}"
             )

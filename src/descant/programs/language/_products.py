@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._errors import ProgramError
-from ._limits import LONGEST_DIAGONAL, MOST_PRODUCTS
+from ._limits import LONGEST_DIAGONAL, MOST_PRODUCTS, MOST_ROWS
 from ._scalars import kind
 
 if TYPE_CHECKING:
@@ -51,10 +51,10 @@ def elementwise(left: "Matrix", right: "Matrix") -> "Matrix":
             return _masked(mask, matrix)
     if columns > rows:
         return elementwise(left.T, right.T).T
-    if rows * columns > MOST_PRODUCTS:
+    if rows * columns > MOST_PRODUCTS or rows > MOST_ROWS:
         raise ProgramError(
-            f"an element-wise product of {left.described()} takes {rows * columns} products of numbers",
-            f"lower the sizes; at most {MOST_PRODUCTS} can be compiled",
+            f"an element-wise product of {left.described()} takes {rows * columns} products of numbers in {rows} rows",
+            f"lower the sizes; at most {MOST_PRODUCTS} in {MOST_ROWS} can be compiled",
         )
     values = {"product": left.constant(np.zeros(left.shape))}
     for row in left.trace.loop(range(rows), lambda: {name: value.address for name, value in values.items()}):

@@ -2,13 +2,10 @@
 
 
 def lms(X: "n d", y: "n 1", w: "d 1" = 0, *, eta=0.1):
-    """One pass w <- w + eta x (y - x^T w) over the rows of X (Widrow, Hoff 1960), and the error made at each of them.
+    """One pass w <- w + eta x (y - x^T w) over the rows of X (Widrow, Hoff 1960).
 
-    Stable on average for eta < 2 / E|x|^2.
+    Stable on average for eta < 2 / E|x|^2. All rows are read by the same weights.
     """
-    errors = zeros(n, 1)
     for t in range(n):
-        error = y[t] - X[t] @ w
-        w = w + eta * X[t].T @ error
-        errors[t] = error
-    return w, errors
+        w = w + eta * X[t].T @ (y[t] - X[t] @ w)
+    return w

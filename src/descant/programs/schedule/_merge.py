@@ -7,20 +7,19 @@ from ._steps import Head, Reading, Write
 
 def merged(heads: list[Head]) -> tuple[Head, ...]:
     """Merge until nothing fits."""
-    found = list(heads)
-    changed = True
-    while changed:
-        changed = False
-        for i in range(len(found)):
-            for j in range(i + 1, len(found)):
-                one = _together(found[i], found[j])
-                if one is not None:
-                    found[i] = one
-                    del found[j]
-                    changed = True
-                    break
-            if changed:
+    found: list[Head] = []
+    waiting = list(reversed(heads))
+    while waiting:
+        head = waiting.pop()
+        for index, other in enumerate(found):
+            one = _together(other, head)
+            if one is not None:
+                # It may fit to others now that it is larger.
+                del found[index]
+                waiting.append(one)
                 break
+        else:
+            found.append(head)
     return tuple(found)
 
 

@@ -28,7 +28,9 @@ class _Planner:
         self.copies: set[tuple[int, Form]] = set()
 
     def program(self) -> Region:
-        targets = [Store(value, self.graph.node_of(value)) for _, value in self.graph.outputs]
+        # A value that is returned twice is stored once.
+        values = {self.graph.node_of(value): value for _, value in self.graph.outputs}
+        targets = [Store(value, word) for word, value in values.items()]
         while True:
             try:
                 return _RegionPlanner(self, None).plan(targets)

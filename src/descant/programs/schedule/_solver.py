@@ -178,15 +178,16 @@ class Solver:
         """When a word can be a factor of a head."""
         found = self._read.get(word)
         if found is None:
-            found = FREE
-            word_stored = trimmed(word)
-            if word_stored:
-                virtual = None if self.stored(word_stored) else self._virtual(word_stored)
-                # What can be read at once needs no other way, and the search for one may reach far back.
-                ready = virtual is not None and virtual.time == 0
-                found = virtual if ready else min(self.store(word_stored), virtual or NEVER)
-            self._read[word] = found
+            found = self._read[word] = self._priced(trimmed(word))
         return found
+
+    def _priced(self, word: Word) -> Price:
+        if not word:
+            return FREE
+        virtual = None if self.stored(word) else self._virtual(word)
+        if virtual is not None and virtual.time == 0:
+            return virtual  # needs no other way, and the search for one may reach far back
+        return min(self.store(word), virtual or NEVER)
 
     def is_virtual(self, word: Word) -> bool:
         """Whether a sum is best read term by term, without storing it."""

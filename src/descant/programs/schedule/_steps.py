@@ -41,7 +41,9 @@ class Reading:
         """Times a constant on the right."""
         if not isinstance(right, np.ndarray):
             right = right * np.eye(self.shape[1])
-        terms = tuple((place, each @ right) for place, each in self.terms)
+        # What is left out entirely is not read, and need not be kept for it.
+        products = ((place, each @ right) for place, each in self.terms)
+        terms = tuple((place, each) for place, each in products if each.any())
         constant = None if self.constant is None else self.constant @ right
         return Reading((self.shape[0], right.shape[1]), terms, constant)
 

@@ -6,5 +6,13 @@ from ._convergence import (
     convergence as convergence,
     convergence_figure as convergence_figure,
 )
+from ._degree import degree_of as degree_of, least_blocks as least_blocks
 from ._input_format import Outcome as Outcome, input_format as input_format
-from ._table import LARGEST_ERROR as LARGEST_ERROR, SETTINGS as SETTINGS, Entry as Entry, entry as entry, table as table
+from ._table import (
+    BY_HAND as BY_HAND,
+    LARGEST_ERROR as LARGEST_ERROR,
+    SETTINGS as SETTINGS,
+    Entry as Entry,
+    entry as entry,
+    table as table,
+)

@@ -9,10 +9,9 @@ import numpy as np
 
 from .._compile import choose, finish
 from .._compiled import PROGRAM, CompiledProgram, load
-from .._describe import describe
 from .._library import find
-from ..decompile import recover
-from ..language import Body, Constant, Input, Instruction, Traced
+from ..decompile import description_of, recover
+from ..language import Body, Constant, Instruction, Traced
 from ._numbers import ALL
 from ._predictor import ROLES
 
@@ -60,13 +59,11 @@ def described_again(compiled: CompiledProgram, free: str) -> CompiledProgram:
     """A program whose numbers were moved, described by those it has now; of `all` weights no head has words."""
     old = compiled.description
     # Scalars stand in the weights now; sizes and counts are what they were.
-    settings = {name: value for name, value in old.settings if isinstance(value, int)}
+    settings = tuple((name, value) for name, value in old.settings if isinstance(value, int))
     if free == ALL:
         blocks = tuple(replace(each, heads=()) for each in old.blocks)
-        new = replace(old, settings=tuple(settings.items()), blocks=blocks)
+        new = replace(old, settings=settings, blocks=blocks)
     else:
-        inputs = tuple(Input(each.name, (each.rows, each.width), each.optional) for each in old.inputs)
-        names = tuple(each.name for each in old.outputs)
         found = recover(compiled)
-        new = describe(Traced(old.program, inputs, names, Body((), ()), settings), found.schedule, found.layout)
+        new = description_of(replace(old, settings=settings), found.schedule, found.layout)
     return CompiledProgram(compiled.network, new)

@@ -6,13 +6,20 @@ from dataclasses import replace
 from ...attention import ELSA, ELSABlock, Repeated
 from .._compiled import CompiledProgram
 from .._description import BlockText
+from .._network import assemble
+from ..decompile import description_of, recover
+from ..schedule import with_lifetimes
+from ..weights import lay_out, link
 
 # More blocks than these take long to compile when every one has weights of its own.
 MOST_BLOCKS = 200
 
 
 def unrolled(compiled: CompiledProgram) -> CompiledProgram:
-    """The same network without repeats; one of too many blocks is refused."""
+    """The same program without repeats; one of too many blocks is refused.
+
+    Its last iteration no longer keeps what only another one would read: weights as the compiler makes them.
+    """
     blocks = len(compiled.network.unrolled())
     if blocks > MOST_BLOCKS:
         raise ValueError(
@@ -25,7 +32,11 @@ def unrolled(compiled: CompiledProgram) -> CompiledProgram:
         # What a loop found in H and nobody reads is gone after its first iteration.
         texts.append(replace(text, before=texts[-1].after) if texts else text)
     description = replace(compiled.description, blocks=tuple(texts))
-    return CompiledProgram(ELSA(compiled.network.unrolled()), description)
+    written_out = CompiledProgram(ELSA(compiled.network.unrolled()), description)
+    schedule = with_lifetimes(recover(written_out).schedule)
+    layout = lay_out(schedule)
+    network = assemble(schedule.steps, link(schedule, layout))
+    return CompiledProgram(network, description_of(description, schedule, layout))
 
 
 def block_labels(compiled: CompiledProgram, *, tied: bool) -> tuple[str, ...]:

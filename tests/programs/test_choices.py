@@ -1,0 +1,118 @@
+"""Ways to build a program: what each is good for, and that all of them compute the same."""
+
+import numpy as np
+import pytest
+
+from descant.programs import Program, compile_program, find
+from descant.programs._compile import candidates, choose
+from descant.programs.graph import Rewriting, build, evaluate_graph
+from descant.programs.schedule import Strategy, evaluate_schedule
+
+DECREASING = """
+def ridge(X: "n d", y: "n 1", w: "d 1" = 0, *, eta=0.01, lam=0.5, T=10):
+    for t in range(T):
+        w = w - eta / (t + 1) * (X.T @ (X @ w) - X.T @ y + lam * w)
+    return w
+"""
+
+
+def chain(length):
+    """A straight program in which every value is read three times."""
+    lines = ['def chain(A: "d d", B: "d d"):']
+    for i in range(length):
+        one, two = ("A" if i == 0 else f"v{i - 1}"), ("B" if i < 2 else f"v{i - 2}")
+        lines.append(f"    v{i} = 0.5 * {one} @ {two}.T + 0.1 * A - 0.5 * {two}")
+    return Program.from_text("\n".join([*lines, f"    return v{length - 1}", ""]))
+
+
+def arrays(traced, seed=0):
+    random = np.random.default_rng(seed)
+    return {each.name: random.standard_normal(each.shape) / each.shape[0] for each in traced.inputs}
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [
+        ("gd_beta", {"n": 8, "d": 3}),
+        ("nesterov", {"n": 8, "d": 3, "T": 6}),
+        ("kalman", {"n": 4, "d": 2, "K": 5}),
+        ("conjugate_gradient", {"n": 6, "d": 3, "T": 3, "K": 5}),
+        ("deltanet", {"n": 5, "d": 3, "e": 2}),
+    ],
+)
+def test_all_ways_compute_the_same(name, sizes):
+    traced = find(name).trace(**sizes)
+    given = arrays(traced)
+    truth = traced.evaluate(given)
+    found = list(candidates(traced))
+    assert len(found) > 2
+    for each in found:
+        for ours, true in zip(evaluate_schedule(each.schedule, given), truth.results, strict=True):
+            np.testing.assert_allclose(ours, true, rtol=0, atol=1e-12 * max(1.0, truth.largest))
+
+
+def test_preferences_are_kept():
+    traced = Program.from_text(DECREASING).trace(n=20, d=5)
+    all_ways = list(candidates(traced))
+    for prefer, measure in (("depth", "blocks"), ("width", "columns"), ("parameters", "parameters"), ("work", "work")):
+        least = min(getattr(each, measure) for each in all_ways)
+        assert getattr(choose(traced, prefer=prefer), measure) == least
+        sizes = compile_program(Program.from_text(DECREASING), n=20, d=5, prefer=prefer).sizes
+        assert measure == "work" or getattr(sizes, measure) == least
+    with pytest.raises(ValueError, match="prefer is 'speed'"):
+        choose(traced, prefer="speed")
+
+
+def test_steps_that_change_cost_no_more_than_constant_ones():
+    constant = compile_program("ridge", n=20, d=5, T=10).sizes
+    changing = compile_program(Program.from_text(DECREASING), n=20, d=5).sizes
+    assert (changing.blocks, changing.heads, changing.columns) == (constant.blocks, constant.heads, constant.columns)
+    assert compile_program("nesterov", n=20, d=5, T=10).sizes.blocks == 11
+
+
+def test_a_prediction_is_computed_from_both_ends():
+    sizes = compile_program("gd_beta", n=20, d=5).sizes
+    assert (sizes.blocks, sizes.heads) == (2, 5)
+
+
+def test_values_that_are_read_again_are_stored_once():
+    program = chain(40)
+    found = compile_program(program, d=3)
+    assert found.sizes.columns <= 15 and found.sizes.blocks <= 40
+    traced = program.trace(d=3)
+    given = arrays(traced)
+    truth = traced.evaluate(given)
+    np.testing.assert_allclose(found.evaluate(given)["v39"], truth.results[0], rtol=0, atol=1e-12 * truth.largest)
+
+
+def test_loops_on_constants_are_folded():
+    text = """
+def p(X: "n n"):
+    A = 0.5 * eye(n)
+    for t in range(20):
+        A = A @ A + constant([[0.1, 0.02], [0.03, 0.1]])
+    return X @ A
+"""
+    traced = Program.from_text(text).trace(n=2)
+    graph = build(traced, Rewriting())
+    assert not graph.loops
+    given = {"X": np.eye(2)}
+    np.testing.assert_allclose(evaluate_graph(graph, given)[0], traced.evaluate(given).results[0], rtol=1e-14)
+    assert compile_program(Program.from_text(text), n=2).sizes.blocks == 1
+
+
+def test_names_of_long_programs_stay_short():
+    # Every value is a sum of products of the one before: written out, its name would double in every line.
+    lines = ["def p(A: 'd d'):", "    W = A"]
+    lines += ["    W = 0.1 * ((W + W.T) @ W.T - W.T @ W)"] * 60
+    found = compile_program(Program.from_text("\n".join([*lines, "    return W", ""])), d=2)
+    assert max(len(each.name) for block in found.description.blocks for each in block.after) < 200
+
+
+def test_once_is_a_choice_of_the_planner():
+    from descant.programs._compile import candidate
+
+    traced = Program.from_text(DECREASING).trace(n=20, d=5)
+    graph = build(traced, Rewriting(shared=True))
+    plain, once = (candidate(traced, graph, Strategy(once=once)) for once in (False, True))
+    assert once.columns < plain.columns and once.blocks == plain.blocks
