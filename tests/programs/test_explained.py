@@ -60,6 +60,7 @@ def after(schedule, block, text, before, constants):
             name, sign, formula = re.fullmatch(r"(\S+) (←|\+=) (.*)", part).groups()
             formula, _, share = formula.partition(", part ")
             value = computed(formula, {**before, **constants}) if not share or share.startswith("1 ") else 0.0
+            value = np.eye(len(before[name])) if isinstance(value, Identity) else value  # I and nothing else
             found[name] = found[name] + value if sign == "+=" and name in found else value
     return found
 
