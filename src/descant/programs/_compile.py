@@ -12,7 +12,7 @@ from ._describe import describe
 from ._library import find
 from ._network import assemble
 from .graph import Graph, Rewriting, build
-from .language import Program, Traced
+from .language import Program, Traced, effort
 from .schedule import Block, Schedule, Strategy, emit, plan, unstable_loops, with_lifetimes
 from .weights import Layout, block_order, check, lay_out, link
 
@@ -115,19 +115,18 @@ def candidates(traced: Traced, *, hoist: bool = True) -> Iterator[Candidate]:
 
 
 def _candidates(traced: Traced, hoist: bool) -> Iterator[Candidate]:
-    graphs: list[Graph] = []
-    for rewriting in REWRITINGS:
-        graph = build(traced, rewriting)
-        if not any(graph.same_as(other) for other in graphs):
-            graphs.append(graph)
-    strategies = [Strategy(hoist), Strategy(hoist, once=True)]
-    if graphs[0].loops:
-        strategies += [Strategy(hoist, both, eager) for both, eager in ((False, True), (True, False), (True, True))]
-    # Long programs are tried in fewer ways, so that the time to compile grows no faster than they do.
+    # Long programs are tried in fewer ways, so that the time to compile grows no faster than they do; then values that
+    # are computed once matter most.
     left = MOST_BLOCKS
-    for strategy in strategies:
-        for graph in graphs:
-            found = candidate(traced, graph, strategy)
+    rewritings = sorted(REWRITINGS, key=lambda each: not each.shared) if effort(traced.body) > left else REWRITINGS
+    graphs: list[Graph] = []
+    for strategy in STRATEGIES:
+        for graph in graphs or _different(build(traced, rewriting) for rewriting in rewritings):
+            if strategy is STRATEGIES[0]:
+                graphs.append(graph)
+            elif not _applies(strategy, graph):
+                continue
+            found = candidate(traced, graph, replace(strategy, hoist=hoist))
             if not unstable_loops(found.schedule):
                 yield replace(found, schedule=found.schedule.flat())
             left -= len(found.layout.before)
@@ -135,7 +134,32 @@ def _candidates(traced: Traced, hoist: bool) -> Iterator[Candidate]:
                 return
 
 
+def _different(graphs: Iterable[Graph]) -> Iterator[Graph]:
+    seen: list[Graph] = []
+    for graph in graphs:
+        if not any(graph.same_as(other) for other in seen):
+            seen.append(graph)
+            yield graph
+
+
+def _applies(strategy: Strategy, graph: Graph) -> bool:
+    """Whether a strategy may make a difference.
+
+    Copies are compared loop by loop, so they are left alone where each iteration is a loop of its own.
+    """
+    if strategy.both:
+        return bool(graph.loops) and all(loop.count > 1 for loop in graph.loops)
+    return bool(graph.loops) or not strategy.eager
+
+
 # Those that change a program least come first.
+STRATEGIES = (
+    Strategy(),
+    Strategy(once=True),
+    Strategy(eager=True),
+    Strategy(both=True),
+    Strategy(both=True, eager=True),
+)
 REWRITINGS = (
     Rewriting(),
     Rewriting(expand=True),

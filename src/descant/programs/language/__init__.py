@@ -9,6 +9,7 @@ from ._instructions import (
     Constant as Constant,
     Instruction as Instruction,
     Repeat as Repeat,
+    effort as effort,
 )
 from ._makers import (
     constant as constant,
