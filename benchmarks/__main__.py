@@ -2,6 +2,7 @@
 
 from . import (
     best_heads,
+    compile_time,
     compiled_ridge,
     context_length,
     gradient_variance,
@@ -21,6 +22,7 @@ for benchmark in (
     linear_transformer,
     gradient_variance,
     papers_recipe,
+    compile_time,
     compiled_ridge,
     # These take a quarter of an hour; the last keeps to one core.
     time_to_loss,

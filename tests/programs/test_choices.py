@@ -1,12 +1,15 @@
 """Ways to build a program: what each is good for, and that all of them compute the same."""
 
+import json
+
 import numpy as np
 import pytest
 
-from descant.programs import Program, compile_program, find
+from descant.programs import Program, compile_program, find, trade_off, ways
 from descant.programs._compile import candidates, choose
 from descant.programs.graph import Rewriting, build, evaluate_graph
 from descant.programs.schedule import Strategy, evaluate_schedule
+from tests.support.commands import run
 
 DECREASING = """
 def ridge(X: "n d", y: "n 1", w: "d 1" = 0, *, eta=0.01, lam=0.5, T=10):
@@ -116,3 +119,22 @@ def test_once_is_a_choice_of_the_planner():
     graph = build(traced, Rewriting(shared=True))
     plain, once = (candidate(traced, graph, Strategy(once=once)) for once in (False, True))
     assert once.columns < plain.columns and once.blocks == plain.blocks
+
+
+def test_ways_are_those_that_nothing_beats():
+    found = ways("nesterov", n=20, d=5, T=10)
+    assert {name for way in found for name in way.preferred} == {"work", "depth", "width", "parameters"}
+    keys = [(way.blocks, way.columns, way.parameters, way.work) for way in found]
+    assert keys == sorted(keys) and len(found) > 1
+    for one in keys:
+        assert not any(other != one and all(a <= b for a, b in zip(other, one, strict=True)) for other in keys)
+    figure = trade_off("nesterov", found)
+    assert [len(panel.series[0].y) for panel in figure.panels] == [len(found)] * 3
+
+
+def test_ways_on_the_command_line(tmp_path, capsys):
+    out = tmp_path / "drawn"
+    words = ("compile", "nesterov", "--set", "n=6", "d=2", "T=4", "--ways", "--out", str(out), "--json")
+    status, text, _ = run(*words, capsys=capsys)
+    assert status == 0 and json.loads(text)["ways"]
+    assert (out / "ways.png").read_bytes().startswith(b"\x89PNG")

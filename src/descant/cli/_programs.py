@@ -25,6 +25,7 @@ def compile_command(
     hoist: Annotated[bool, Parameter(show_default="--hoist")] = True,
     prefer: Literal["work", "depth", "width", "parameters"] = "work",
     as_written: Annotated[bool, Parameter(negative="")] = False,
+    ways: Annotated[bool, Parameter(negative="")] = False,
     explain: Annotated[bool, Parameter(negative="")] = False,
     json: Json = False,
     force: Force = False,
@@ -46,6 +47,8 @@ def compile_command(
         the columns of H (width), or the weights, each block counted once (parameters).
     as_written
         Make every line one block, as `descant decompile` writes them, and choose nothing.
+    ways
+        Compile nothing: list the networks that no other one beats in everything; with --out as a picture, ways.png.
     explain
         Say what every block and head does; with --out also as explain.html, explain.svg and explain.txt.
     force
@@ -54,6 +57,9 @@ def compile_command(
     from ..programs import compile_as_written, compile_program
 
     settings = settings_from(set or [])
+    if ways:
+        _print_ways(program, settings, hoist, out, json, force)
+        return
     if as_written:
         compiled = compile_as_written(program, settings)
     else:
@@ -206,6 +212,38 @@ def _print_library_sizes(json: bool) -> None:
         cells = (row["blocks"], row["least_blocks"], by_hand, row["heads"], row["parameters"])
         table.add_row(f"{row['name']}\n{words}", f"{row['rows']} x {row['columns']}", *map(str, cells))
     Console().print(table)
+
+
+def _print_ways(program: str, settings: dict, hoist: bool, out: Path | None, json: bool, force: bool) -> None:
+    from dataclasses import asdict
+
+    from ..programs import find, trade_off, ways
+
+    found = ways(program, settings, hoist=hoist)
+    if out is not None:
+        from .._disk import write_whole
+        from .._output import reserve
+        from ..figures.static import png
+
+        reserve(out, ("ways.png",), force=force)
+        write_whole(out / "ways.png", png(trade_off(find(program).name, found)))
+    if json:
+        print_json("compile", {"program": find(program).name, "settings": settings, "ways": [asdict(w) for w in found]})
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for column in ("blocks", "H", "parameters", "work"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("--prefer")
+    for way in found:
+        cells = (way.blocks, f"{way.rows} x {way.columns}", way.parameters, way.work, ", ".join(way.preferred))
+        table.add_row(*map(str, cells))
+    Console().print(table)
+    if out is not None:
+        print(f"Drawn in {out / 'ways.png'}.")
 
 
 def digits_left(size: float, largest: float) -> int:

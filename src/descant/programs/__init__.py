@@ -16,6 +16,7 @@ from ._description import (
     Rectangle as Rectangle,
 )
 from ._library import find as find, library as library
+from ._ways import Way as Way, trade_off as trade_off, ways as ways
 from .as_written import compile_as_written as compile_as_written
 from .decompile import decompile as decompile
 from .language import (
