@@ -21,7 +21,8 @@ UNCHECKED = {"language", "graph", "schedule", "weights", "as_written", "decompil
 def _checked() -> list[str]:
     package = Path(descant.__path__[0])
     found = [f"descant.{each.stem}" for each in package.iterdir() if each.stem not in ("programs", "__pycache__")]
-    return found + [f"descant.programs.{each.stem}" for each in package.glob("programs/*") if each.stem not in UNCHECKED]
+    rooms = [each.stem for each in package.glob("programs/*") if each.stem not in UNCHECKED]
+    return found + [f"descant.programs.{room}" for room in rooms]
 
 
 # Type-check the package while it is being tested. Must come before the first import of a room.

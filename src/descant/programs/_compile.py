@@ -104,7 +104,7 @@ PREFERENCES: dict[str, Callable[[Candidate], tuple[int, ...]]] = {
 def candidate(traced: Traced, graph: Graph, strategy: Strategy) -> Candidate:
     """Plan, schedule with lifetimes, layout."""
     planned = plan(graph, strategy)
-    schedule = with_lifetimes(emit(graph, planned))
+    schedule = with_lifetimes(emit(graph, planned).flat())
     return Candidate(traced, graph, schedule, lay_out(schedule))
 
 
@@ -128,7 +128,7 @@ def _candidates(traced: Traced, hoist: bool) -> Iterator[Candidate]:
                 continue
             found = candidate(traced, graph, replace(strategy, hoist=hoist))
             if not unstable_loops(found.schedule):
-                yield replace(found, schedule=found.schedule.flat())
+                yield found
             left -= len(found.layout.before)
             if left < 0:
                 return

@@ -1,7 +1,7 @@
 """Functions, parts and products of single entries: what random programs have beyond the algebra of matrices."""
 
 from ._draft import Shape
-from ._values import Form, Values
+from ._values import AbstractValues, Form
 
 # One for every shape, with a name of its own inside that the program has too.
 HELPER = """
@@ -15,7 +15,7 @@ def step(P, Q, c=0.5):
 MOST_ENTRIES = 12
 
 
-class Functions(Values):
+class Functions(AbstractValues):
     """Writes values with the language's functions."""
 
     helped = False
@@ -28,7 +28,7 @@ class Functions(Values):
         more += [self._sums] if 1 in shape else []
         more += [self._entry, self._newton] if shape == (1, 1) else []
         more += [self._step] if self.helped else []
-        return super()._forms(shape) * 2 + more
+        return self._algebra(shape) * 2 + more
 
     def _scaled(self, shape: Shape, depth: int) -> str:
         """A matrix times a value of one entry."""

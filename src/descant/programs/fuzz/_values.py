@@ -1,5 +1,6 @@
 """Values of random programs: every way to write a matrix of a given shape."""
 
+from abc import abstractmethod
 from collections.abc import Callable
 from random import Random
 
@@ -8,7 +9,7 @@ from ._draft import Draft, Shape
 Form = Callable[[Shape, int], str]
 
 
-class Values:
+class AbstractValues:
     """Writes values from the names of a draft."""
 
     def __init__(self, random: Random, draft: Draft):
@@ -19,8 +20,12 @@ class Values:
             return self._leaf(shape, 0)
         return self.random.choice(self._forms(shape))(shape, depth)
 
+    @abstractmethod
     def _forms(self, shape: Shape) -> list[Form]:
         """Ways to write a value of this shape, those that should come often more than once."""
+
+    def _algebra(self, shape: Shape) -> list[Form]:
+        """Those that are sums, products, transposes and parts."""
         found: list[Form] = [self._leaf, self._leaf, self._sum, self._product, self._product, self._product]
         found += [self._multiple, self._stack, self._slice, self._transposed]
         found += [self._symmetric] if shape[0] == shape[1] else []
