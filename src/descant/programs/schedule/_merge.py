@@ -8,18 +8,18 @@ from ._steps import Head, Reading, Write
 def merged(heads: list[Head]) -> tuple[Head, ...]:
     """Merge until nothing fits."""
     found: list[Head] = []
-    waiting = list(reversed(heads))
-    while waiting:
-        head = waiting.pop()
-        for index, other in enumerate(found):
-            one = _together(other, head)
-            if one is not None:
-                # It may fit to others now that it is larger.
-                del found[index]
-                waiting.append(one)
-                break
-        else:
-            found.append(head)
+    for head in heads:
+        place = len(found)
+        index = 0
+        while index < len(found):
+            one = _together(found[index], head)
+            if one is None:
+                index += 1
+                continue
+            # It stands where the first of its parts stood, and may fit to others now that it is larger.
+            del found[index]
+            head, place, index = one, min(place, index), 0
+        found.insert(place, head)
     return tuple(found)
 
 
