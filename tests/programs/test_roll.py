@@ -18,7 +18,7 @@ from tests.support.index_loops import ROLLED, inputs_of, program
 
 
 def by_numpy(body: str, inputs, **settings):
-    names: dict = {"constant": np.array}
+    names: dict = {"constant": np.array, "eye": np.eye, "hstack": np.hstack, "vstack": np.vstack, "cos": np.cos}
     exec("def p(X, y, w, eta, T, n, d):\n" + "".join(f"    {line}\n" for line in body.split("\n")), names)
     found = names["p"](**inputs, **{"eta": 0.1, "T": 3, "n": 4, "d": 3, **settings})
     return found if isinstance(found, tuple) else (found,)
@@ -52,6 +52,45 @@ def test_a_name_may_change_its_shape_at_a_loop(body):
     expected = by_numpy(body, inputs)
     agree(traced.evaluate(inputs).results, expected)
     agree(list(compiled.evaluate(inputs).values()), expected)
+
+
+# After this, D holds a value that nothing reads unless the rest does.
+DEAD = "for i in range(2):\n    D = w + w\n    w = 0.5 * w\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # What the fuzzer found: X holds a value of the inner loop when it is bound to another one, of another shape.
+        "for t in range(3, 0, -1):\n    Z = hstack([X.T @ X @ (cos(t) * eye(d)), eye(d) - X[1:, :]])\n"
+        "    for i in range(2):\n        w = w + hstack([w, w])[:, :1]\n        Z = eye(d)\nreturn w",
+        "for t in range(T):\n    w = cos(t) * w\n    Z = w + w\n"
+        "    for i in range(2):\n        w = w + 0.1 * Z\n        Z = 2 * w\nreturn w",
+        "Z = y\nfor t in range(T):\n    w = cos(t) * w\n    for i in range(2):\n        w = w + X.T @ (X @ w)\n"
+        "        Z = eye(d)\n        for k in range(3):\n            Z = Z @ X.T\n            Z = Z @ X\nreturn w",
+        "Z = X\nV = y\nfor t in range(T):\n    w = cos(t) * w\n    V = Z\n"
+        "    for i in range(2):\n        Z = w @ w.T\n        w = w + 0.1 * w\nreturn w",
+        # Names that hand such a value to each other, or begin with it.
+        DEAD + "Z = w\nfor t in range(T):\n    w = cos(t) * w\n    Z = D\nreturn w",
+        DEAD + "a = w\nb = X[0:1, :].T\nfor t in range(2):\n    w = w + b\n    b = a\n    a = D\nreturn w",
+        DEAD + "a = w\nb = X[0:1, :].T\nfor t in range(T):\n    w = w + b\n    b = a\n    a = D\nreturn w",
+        DEAD + "a = w\nb = 2 * w\nfor t in range(2):\n    w = w + b\n    b = a\n    a = D\n    D = 2 * w\nreturn w",
+        DEAD + "a = w\nb = 2 * w\nfor t in range(T):\n    w = t * w + b\n    b = a\n    a = D\n    D = 2 * w\nreturn w",
+        DEAD + "a = w\nfor t in range(2):\n    w = t * w + a\n    a = D\nreturn w, a",
+        DEAD + "a = w\nfor t in range(1):\n    w = w + a\n    a = D\nreturn w",
+    ],
+)
+@pytest.mark.parametrize("T", [2, 3, 5])
+def test_names_may_hold_what_nothing_reads(body, T):
+    traced = program(body).trace(n=4, d=3, T=T)
+    inputs = inputs_of(traced)
+    expected = by_numpy(body, inputs, T=T)
+    agree(traced.evaluate(inputs).results, expected)
+    for other in traced.others:
+        agree(replace(traced, body=other, others=()).evaluate(inputs).results, expected)
+    if T == 3:
+        compiled = compile_program(program(body), n=4, d=3, T=T)
+        agree(list(compiled.evaluate(inputs).values()), expected, 1e-10)
 
 
 @pytest.mark.parametrize("name", ["keeps_the_first", "names_the_first", "breaks", "breaks_inside", "skips"])

@@ -59,6 +59,8 @@ class _Repeated:
         self.loop, self.workshop = loop, workshop
         self.local = [{address: index for index, (address, _) in enumerate(tape)} for tape in loop.tapes]
         self.made = set().union(*self.local)
+        # A name may hold a value that nothing reads any more, and that is nowhere if a rolled up loop made it.
+        self.read = {operand for tape in loop.tapes for _, line in tape for operand in line.operands}
         # Names that held something all the time, by what they held first.
         self.names: dict[int, list[str]] = {}
         for name in sorted(set.intersection(*(set(names) for names in loop.names))):
@@ -87,8 +89,10 @@ class _Repeated:
                 used.append(str(what))
         nexts: list[Source] = []
         for name in used:  # grows while names hand values to each other
-            source = note(self._source([names[name] for names in self.loop.names[1:]]))
-            nexts.append(source)
+            source = self._source([names[name] for names in self.loop.names[1:]])
+            if source[0] == "outside" and source[1] not in self.read:
+                source = "name", name  # no iteration comes to read it: the name may as well keep what it has
+            nexts.append(note(source))
             if name in read and source[0] == "name" and source[1] not in read:
                 read.append(str(source[1]))
         # Values made in the last iteration and read after the loop are carried too, but nothing reads their start.
@@ -171,8 +175,9 @@ class _Repeated:
         tape: Tape = []
         starts: list[int] = []
         for index, shape in enumerate(shapes):
-            if index < len(used) and used[index] in read:
-                starts.append(self.loop.names[0][used[index]])
+            start = self.loop.names[0][used[index]] if index < len(used) and used[index] in read else None
+            if start in self.read:
+                starts.append(start)
             else:
                 starts.append(self.workshop.new(tape, Instruction("constant", (), shape, Constant(np.zeros(shape)))))
         position = lines[0][0].position if lines else None

@@ -44,19 +44,22 @@ def each_once(loop: Iterations, workshop: Workshop) -> Tape:
 
 
 def _handed_on(loop: Iterations, workshop: Workshop) -> Iterations:
-    """With a line for every value that goes from one name to another: the iteration hands it on itself.
+    """With a line for every value that goes from one name to another and is read later: the iteration hands it on.
 
-    Otherwise it would be kept beside the iteration, in a copy.
+    Otherwise it would be kept beside the iteration, in a copy. A value that no later iteration reads may be nowhere.
     """
+    read_last = {
+        operand: index for index, tape in enumerate(loop.tapes) for _, line in tape for operand in line.operands
+    }
     now: dict[int, int] = {}
     tapes: list[Tape] = []
     names: list[Mapping[str, int]] = [loop.names[0]]
-    for old, after in zip(loop.tapes, loop.names[1:], strict=True):
+    for index, (old, after) in enumerate(zip(loop.tapes, loop.names[1:], strict=True)):
         tape = [(address, replace(line, operands=_renamed(line.operands, now))) for address, line in old]
         made = {address for address, _ in tape}
         for name, address in after.items():
             value = now.get(address, address)
-            if value not in made and value != names[-1].get(name, value):
+            if read_last.get(address, -1) > index and value not in made and value != names[-1].get(name, value):
                 shape = workshop.shapes[value]
                 now[address] = workshop.new(tape, Instruction("slice", (value,), shape, (0, shape[0], 0, shape[1])))
                 made.add(now[address])
