@@ -1,7 +1,5 @@
 """Texts that would keep the compiler busy, fill the memory, or leave the numbers that a computer has."""
 
-from time import process_time
-
 import pytest
 
 from descant.programs import ProgramError
@@ -29,13 +27,11 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_bombs_are_refused_in_time(name, monkeypatch):
+def test_bombs_are_refused(name, monkeypatch):
     monkeypatch.setattr(_trace, "LONGEST", 1000)
     monkeypatch.setitem(_limits.LARGEST_TOTAL, "constants", 10**7)
-    started = process_time()
     with pytest.raises(ProgramError, match=r"too large|too deeply|more than|lists in lists"):
         trace(BOMBS[name])
-    assert process_time() - started < 1
 
 
 def test_infinite_coefficients_are_refused():

@@ -1,7 +1,5 @@
 """Every program of the library against an independent computation."""
 
-from time import process_time
-
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -181,9 +179,7 @@ def test_lms():
 
 
 def test_lms_of_many_rows_is_small():
-    started = process_time()
     assert compile_program("lms", n=100, d=4).sizes.parameters < 100_000
-    assert process_time() - started < 20  # with every call's types checked; 0.2 without
 
 
 def test_matrix_sqrt():

@@ -172,17 +172,16 @@ def test_other_loops_stay_written_out(body):
 
 
 def test_what_rolling_up_saves():
-    """Sizes of networks, and seconds, measured in an interpreter of its own, where types are not checked."""
+    """Sizes of networks, in an interpreter of its own, where types are not checked."""
     command = [sys.executable, "-m", "tests.support.index_loops", str(SEED), "150"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env={**os.environ})
     assert done.returncode == 0, f"DESCANT_TEST_SEED={SEED}\n{done.stdout}{done.stderr}"
     found = json.loads(done.stdout)
-    parameters, seconds = found["parameters"], found["seconds"]
-    assert parameters["lms"] < 60_000 and seconds["lms"] < 5  # 0.4 s on a quiet machine, 34 s when it is written out
-    assert parameters["kalman"] < 25_000 and seconds["kalman"] < 8
+    parameters = found["parameters"]
+    assert parameters["lms"] < 60_000  # 496 million when it is written out
+    assert parameters["kalman"] < 25_000
     # One step size per iteration: as narrow and as deep as with a constant one; or the same weights for all steps.
     assert parameters["ridge"] <= 11 * 2 * 3 * 7 * (7 + 20) and parameters["chebyshev"] <= 12 * 2 * 3 * 8 * (8 + 20)
     assert parameters["ridge, 10 steps"] < 7_000 and parameters["ridge, 100 steps"] < 14_000
-    assert seconds["ridge, 1000 times"] < 5  # 0.3 s on a quiet machine
     assert found["loops"] > 60 and found["worst"] < 1e-13
     assert all(error < 1e-13 for error in found["errors"].values()), found["errors"]

@@ -5,7 +5,6 @@ python -m tests.support.index_loops SEED PROGRAMS
 
 import json
 import sys
-import time
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -187,15 +186,13 @@ def compare(number: int) -> list[float]:
 
 def main(seed: int, programs: int) -> None:
     """Print the sizes of a few programs, and how random ones compare."""
-    parameters, seconds = {}, {}
+    parameters = {}
     for name, (program, settings) in MEASURED.items():
         prefer = "parameters" if "steps" in name else "work"
-        begun = time.process_time()
         parameters[name] = compile_program(program, settings, prefer=prefer).sizes.parameters
-        seconds[name] = time.process_time() - begun
     rolled = {name: error_of(name) for name in ROLLED}
     errors = [error for number in range(seed, seed + programs) for error in compare(number)]
-    found = {"parameters": parameters, "seconds": seconds, "loops": len(errors), "worst": max(errors)}
+    found = {"parameters": parameters, "loops": len(errors), "worst": max(errors)}
     found["errors"] = rolled
     print(json.dumps(found))
 

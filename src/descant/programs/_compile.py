@@ -187,6 +187,8 @@ def choose(traced: Traced, *, hoist: bool = True, prefer: str = "work") -> Candi
 
 def finish(best: Candidate) -> CompiledProgram:
     """Weights, the proof of their conditions, the network and its description."""
+    # The weights, once more for JAX, and what the proof holds of one block.
+    _memory.need(f"{best.traced.name} with {best.parameters} weights", 2 * best.parameters, "its sizes")
     weights = link(best.schedule, best.layout)
     check(best.schedule, best.layout, weights)
     return CompiledProgram(assemble(best.schedule.steps, weights), describe(best.traced, best.schedule, best.layout))
