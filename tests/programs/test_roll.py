@@ -93,6 +93,32 @@ def test_names_may_hold_what_nothing_reads(body, T):
         agree(list(compiled.evaluate(inputs).values()), expected, 1e-10)
 
 
+# None of these comes to rest, so that one iteration before is something else in the end too.
+BEFORE = {
+    "one": "V = X.T @ y\n"
+    "for t in range(T):\n    p = w\n    w = X.T @ y + 0.1 * V - p\n    V = 0.1 * (V - p)\nreturn w, V, p",
+    "two": "for t in range(T):\n    p = w\n    w = X.T @ y - (2 * w - p)\n    q = 2 * p\n    r = p\nreturn q, p, r",
+    "nothing else reads it": "a = X\n"
+    "for t in range(T):\n    p = a\n    a = w + w\n    w = 0.1 * a - 1.2 * w\nreturn p, w",
+    "handed on": "b = w\nfor t in range(T):\n    p = b\n    b = w\n    w = -b - p\nreturn p, w",
+    "inner": "for k in range(2):\n    for t in range(T):\n        p = w\n        w = X.T @ y - w\n"
+    "    w = w + 0.5 * p\nreturn w, p",
+}
+
+
+@pytest.mark.parametrize("T", [1, 2, 3, 200])
+@pytest.mark.parametrize("name", BEFORE)
+def test_what_a_name_held_one_iteration_before_may_be_read_after_the_loop(name, T):
+    compiled = compile_program(program(BEFORE[name]), n=4, d=3, T=T)
+    traced = program(BEFORE[name]).trace(n=4, d=3, T=T)
+    assert repeats(traced) == ([2] if name == "inner" else [T]) or T == 1
+    inputs = inputs_of(traced)
+    expected = by_numpy(BEFORE[name], inputs, T=T)
+    agree(traced.evaluate(inputs).results, expected)
+    agree(list(compiled.evaluate(inputs).values()), expected, 1e-10)
+    agree(list(compiled.run(inputs).values()), expected, 1e-3)
+
+
 @pytest.mark.parametrize("name", ["keeps_the_first", "names_the_first", "breaks", "breaks_inside", "skips"])
 def test_all_of_python_may_stand_in_a_loop(name):
     """A value of the first iteration that later ones read is no value from outside of the loop."""

@@ -83,9 +83,9 @@ class _Repeated:
             for source in sources:
                 note(source)
         read = list(used)
-        wanted = self._wanted()
+        wanted = self._wanted(read)
         for kind, what in wanted.values():
-            if kind == "name" and what not in used:
+            if kind != "inside" and what not in used:
                 used.append(str(what))
         nexts: list[Source] = []
         for name in used:  # grows while names hand values to each other
@@ -95,10 +95,10 @@ class _Repeated:
             nexts.append(note(source))
             if name in read and source[0] == "name" and source[1] not in read:
                 read.append(str(source[1]))
-        # Values made in the last iteration and read after the loop are carried too, but nothing reads their start.
-        extra = [int(what) for kind, what in wanted.values() if kind == "inside"]
-        nexts += [("inside", index) for index in extra]
-        return self._emit(lines, used, read, nexts, extra, outside, wanted)
+        # Values read after the loop that no name carries are carried too, but nothing reads their start.
+        extra = {address: source for address, source in wanted.items() if source[0] != "name"}
+        nexts += [("name", what) if kind == "before" else (kind, what) for kind, what in extra.values()]
+        return self._emit(lines, used, read, nexts, list(extra), outside, wanted)
 
     def _lines(self) -> list[tuple[Instruction, list[Source]]]:
         first, *others = self.loop.tapes
@@ -134,18 +134,26 @@ class _Repeated:
                 return "name", name
         raise Differs
 
-    def _wanted(self) -> dict[int, Source]:
-        """Values of the loop that are read after it."""
+    def _wanted(self, read: list[str]) -> dict[int, Source]:
+        """Values of the loop that are read after it; of ("before", name), what the name held one iteration before.
+
+        Rather of the names that the iterations read, as these are carried anyway.
+        """
         wanted: dict[int, Source] = {}
-        final = {}
-        for names in self.names.values():
-            for name in names:
-                final.setdefault(self.loop.names[-1][name], name)
+        final: dict[int, str] = {}
+        before: dict[int, str] = {}
+        for name in sorted(
+            (each for names in self.names.values() for each in names), key=lambda each: each not in read
+        ):
+            final.setdefault(self.loop.names[-1][name], name)
+            before.setdefault(self.loop.names[-2][name], name)
         for address in sorted(self.loop.read_after):
             if address in final:
                 wanted[address] = ("name", final[address])
             elif address in self.local[-1]:
                 wanted[address] = ("inside", self.local[-1][address])
+            elif address in before:
+                wanted[address] = ("before", before[address])
             else:
                 raise Differs
         return wanted
@@ -162,8 +170,9 @@ class _Repeated:
 
         # A name that nothing reads may have held something of another shape before the loop; not so after an iteration.
         shapes = [self.workshop.shapes[self.loop.names[1][name]] for name in used]
-        shapes += [self.loop.tapes[0][index][1].shape for index in extra]
-        names = [*used, *(self.loop.tapes[0][index][1].name or "" for index in extra)]
+        shapes += [self.workshop.shapes[address] for address in extra]
+        called = {address: name for name, address in self.loop.names[-1].items()}
+        names = [*used, *(called.get(address, "") for address in extra)]
         hints = [*names, *(None for _ in outside)]
         body = [
             Instruction("parameter", (), shape, index, name=hints[index])
@@ -183,7 +192,7 @@ class _Repeated:
         position = lines[0][0].position if lines else None
         here = self.workshop.new(tape, Instruction("repeat", (*starts, *outside), (0, 0), repeated, position=position))
         for address, (kind, what) in wanted.items():
-            index = used.index(str(what)) if kind == "name" else len(used) + extra.index(int(what))
+            index = used.index(str(what)) if kind == "name" else len(used) + extra.index(address)
             name = names[index] or None
             tape.append((address, Instruction("result", (here,), shapes[index], index, name=name)))
         return tape
