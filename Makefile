@@ -30,7 +30,7 @@ check: $(DEV)  ## ruff, pyright, and a strict build of the documentation
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: $(DEV)  ## benchmarks; each prints a ratio
 	$(BIN)/python -m benchmarks

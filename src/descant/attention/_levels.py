@@ -50,8 +50,12 @@ def plan(model: AbstractPredictor, task: AbstractTask, random_starts: int, *, ev
     >>> import jax
     >>> from descant import LinearRegression, attention as at
     >>> model = at.Diag.zeros(layers=2)
-    >>> [level.name for level in plan(model, LinearRegression(d=3, n=8), random_starts=1)]
-    ['gd++ 1', 'diag 1', 'gd++ 2', 'diag 2']
+    >>> for level in plan(model, LinearRegression(d=3, n=8), random_starts=1):
+    ...     print(level.name)
+    gd++ 1
+    diag 1
+    gd++ 2
+    diag 2
     """
     levels = kind_of(model).levels
     if levels is None:

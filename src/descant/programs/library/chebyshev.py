@@ -4,8 +4,7 @@
 def chebyshev(X: "n d", y: "n 1", w: "d 1" = 0, *, low=0.5, high=50.0, lam=0.5, T=10):
     """T steps of the Chebyshev iteration (Saad 2003, algorithm 12.1) for (X^T X + lam I) w = X^T y.
 
-    `low` and `high` bound the eigenvalues of X^T X + lam I. The coefficients differ from step to step, so every step
-    has its own weights.
+    `low` and `high` bound the eigenvalues of X^T X + lam I. The coefficients differ from step to step.
     """
     theta = (high + low) / 2
     delta = (high - low) / 2
