@@ -38,8 +38,8 @@ def ways(
 
     **Arguments:** as those of `compile_program`.
 
-    >>> [way.blocks for way in ways("gd_beta", n=20, d=5)]
-    [2]
+    >>> ways("gd_beta", n=20, d=5)[0].blocks
+    2
     """
     program = program if isinstance(program, Program) else find(program)
     found = list(candidates(program.trace(settings, **more), hoist=hoist))
