@@ -119,6 +119,26 @@ def test_what_a_name_held_one_iteration_before_may_be_read_after_the_loop(name, 
     agree(list(compiled.run(inputs).values()), expected, 1e-3)
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "V = w\nfor t in range(T):\n    for i in range(2):\n        w = w - 0.1 * V\n        V = 0.5 * V + w\nreturn w",
+        "V = w\nfor t in range(T):\n    w = w - 0.1 * V\n    for i in range(2):\n        V = 0.5 * V + w\nreturn w",
+        "V = X\nfor t in range(T):\n    for i in range(3):\n        V = 0.9 * V\n    w = 0.1 * X.T @ (X @ w)\nreturn w",
+        "V = w\nfor t in range(T):\n    for k in range(3):\n        w = w - 0.1 * V\n"
+        "        for i in range(2):\n            V = 0.5 * V + w\n    w = 0.5 * w\nreturn w",
+    ],
+)
+@pytest.mark.parametrize("T", [2, 3, 20])
+def test_what_nothing_reads_after_the_last_iteration_is_no_difference(body, T):
+    traced = program(body).trace(n=4, d=3, T=T)
+    assert repeats(traced) == [T]
+    inputs = inputs_of(traced)
+    expected = by_numpy(body, inputs, T=T)
+    agree(traced.evaluate(inputs).results, expected)
+    agree(list(compile_program(program(body), n=4, d=3, T=T).evaluate(inputs).values()), expected)
+
+
 @pytest.mark.parametrize("name", ["keeps_the_first", "names_the_first", "breaks", "breaks_inside", "skips"])
 def test_all_of_python_may_stand_in_a_loop(name):
     """A value of the first iteration that later ones read is no value from outside of the loop."""

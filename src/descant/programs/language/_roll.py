@@ -55,6 +55,13 @@ class _Roller:
         loops = [(loop.starts[0], -loop.starts[-1], -order, loop) for order, loop in enumerate(trace.loops)]
         self.loops = sorted(loops, key=lambda entry: entry[:3])
         self.begins = [entry[0] for entry in self.loops]
+        # What nothing reads after the last iteration of a loop, but after the others: the last is to do the same, so
+        # loops in it hand on the same values. By the number of the outermost such loop.
+        self.handed_on: dict[int, int] = {}
+        for order, loop in enumerate(trace.loops):
+            for name, address in loop.names[1].items():
+                if name in loop.names[-1] and last_use.get(address, -1) >= loop.starts[1]:
+                    self.handed_on[loop.names[-1][name]] = order
 
     def assemble(self, start: int, stop: int, limit: int) -> Tape:
         """Instructions from start to stop, with the outermost loops among them rolled up where they can be.
@@ -77,7 +84,11 @@ class _Roller:
         tapes = [self.assemble(first, last, order) for first, last in bounds]
         if len(tapes) >= 2:
             made = range(loop.starts[0], loop.starts[-1])
-            read_after = {each for each in made if self.last_use.get(each, -1) >= loop.starts[-1]}
+            read_after = {
+                each
+                for each in made
+                if self.last_use.get(each, -1) >= loop.starts[-1] or self.handed_on.get(each, -1) > order
+            }
             iterations = Iterations(tapes, list(loop.names), read_after)
             with suppress(Differs):
                 return repeat(iterations, self.workshop)
