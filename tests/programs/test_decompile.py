@@ -140,3 +140,23 @@ def test_decompile_on_the_command_line(tmp_path, capsys, monkeypatch):
     assert status == 0, err
     networks = [(tmp_path / each / "network.safetensors").read_bytes() for each in ("compiled", "again")]
     assert networks[0] == networks[1]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    X, O = O, X\n    return X, O",
+        "    X, O, A = O, A, X\n    return X, O, A, X @ O",
+        "    P = O\n    for t in range(n):\n        O[t] = X[t] + P[t]\n        if t % 2 == 0:\n            P = O\n    return O, P",
+    ],
+)
+def test_names_that_change_places_at_the_end(body):
+    """A name is taken only when its value is no longer needed under it; else the text computes something else."""
+    text = f'def p(X: "n n", O: "n n", A: "n n"):\n{body}\n'
+    compiled = compile_program(Program.from_text(text), n=3)
+    random = np.random.default_rng(0)
+    given = {name: random.standard_normal((3, 3)) for name in "XOA"}
+    again = compile_as_written(Program.from_text(decompile(compiled)))
+    for name, value in compiled.run(given).items():
+        np.testing.assert_allclose(again.run(given)[name], value, rtol=0, atol=1e-14)
+    assert decompile(again) == decompile(compiled)

@@ -25,7 +25,7 @@ def as_text(schedule: Schedule, description: Description) -> str:
     head = f"def {_identifier(description.program, 'program')}({', '.join(parameters)}):"
     doc = f'{INDENT}"""Every line is a block of the network, every name a value in H."""'
     lines = writer.steps(schedule.steps, INDENT, 0)
-    aliases = [f"{INDENT}{new} = {old}" for new, old in writer.aliases]
+    aliases = [f"{INDENT}{new} = {old}" for new, old in writer.ordered_aliases()]
     return "\n".join([head, doc, *lines, *aliases, f"{INDENT}return {', '.join(writer.returned)}", ""])
 
 
@@ -47,6 +47,23 @@ class _Writer:
             if place.number not in self.names:
                 self.names[place.number] = _unused(_identifier(place.name, f"v{place.number}"), used)
                 used.add(self.names[place.number])
+
+    def ordered_aliases(self) -> list[tuple[str, str]]:
+        """New names for outputs, so that no name is taken while its value is still needed under it."""
+        found, waiting, used = [], list(self.aliases), {*self.names.values(), *self.returned}
+        while waiting:
+            read = [old for _, old in waiting]
+            free = [alias for alias in waiting if alias[0] not in read]
+            if free:
+                found.append(free[0])
+                waiting.remove(free[0])
+                continue
+            # Names that change places: one value is put aside.
+            taken, aside = waiting[0][0], _unused(waiting[0][0], used)
+            used.add(aside)
+            found.append((aside, taken))
+            waiting = [(new, aside if old == taken else old) for new, old in waiting]
+        return found
 
     def steps(self, steps: tuple[Step, ...], indent: str, depth: int) -> list[str]:
         lines = []
