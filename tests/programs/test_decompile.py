@@ -147,7 +147,7 @@ def test_decompile_on_the_command_line(tmp_path, capsys, monkeypatch):
     [
         "    X, O = O, X\n    return X, O",
         "    X, O, A = O, A, X\n    return X, O, A, X @ O",
-        "    P = O\n    for t in range(n):\n        O[t] = X[t] + P[t]\n        P = O if t == 0 else P\n    return O, P",
+        "    P = O\n    for t in range(n):\n        O[t] = X[t] + P[t]\n        P = O if t < 1 else P\n    return O, P",
     ],
 )
 def test_names_that_change_places_at_the_end(body):
