@@ -147,6 +147,7 @@ def test_decompile_on_the_command_line(tmp_path, capsys, monkeypatch):
     [
         "    X, O = O, X\n    return X, O",
         "    X, O, A = O, A, X\n    return X, O, A, X @ O",
+        "    t = A @ O\n    for k in range(9):\n        X = 0.5 * X @ t\n    return X, t",
         "    P = O\n    for t in range(n):\n        O[t] = X[t] + P[t]\n        P = O if t < 1 else P\n    return O, P",
     ],
 )

@@ -100,7 +100,7 @@ def run_command(
     out
         File for the results (.npz), by the names that the program returns; one that is there is not written over.
     strict
-        Exit status 1 also if a result is so small beside the largest entry of H that rounding may have replaced it.
+        Exit status 1 also if rounding on the way may have left few digits of a result.
     force
         Write over OUT, whatever it is.
     """
@@ -123,8 +123,10 @@ def run_command(
             "of smaller numbers."
         )
     _write_arrays(out, results)
-    sizes = {name: float(np.abs(value).max()) for name, value in results.items()}
-    doubtful = {name: digits for name, size in sizes.items() if (digits := digits_left(size, largest)) < FEW_DIGITS}
+    sizes, spread = {name: float(np.abs(value).max()) for name, value in results.items()}, compiled.spread(arrays)
+    doubtful = {
+        name: digits for name, size in sizes.items() if (digits := digits_left(size, spread[name])) < FEW_DIGITS
+    }
     status = 1 if strict and doubtful else 0
     if json:
         shapes = {name: list(value.shape) for name, value in results.items()}
@@ -135,7 +137,8 @@ def run_command(
     print(f"Written to {out}. The largest entry of H on the way was {largest:.6g}.")
     for name, digits in doubtful.items():
         left = f"{digits} digit{'s' * (digits > 1)}" if digits else "no digit"
-        print(f"H reaches {largest:.3g} and {name} is {sizes[name]:.3g} at the most: {left} of it may be right.")
+        moved = f"rounding on the way may move it by {spread[name]:.2g}"
+        print(f"{name} is {sizes[name]:.3g} at the most, and {moved}: {left} of it may be right.")
     return status
 
 
@@ -246,9 +249,11 @@ def _print_ways(program: str, settings: dict, hoist: bool, out: Path | None, jso
         print(f"Drawn in {out / 'ways.png'}.")
 
 
-def digits_left(size: float, largest: float) -> int:
-    """Decimal digits of a number of this size that float64 keeps beside one of another; zero itself keeps all."""
-    return 16 if size == 0 else max(0, round(math.log10(size / largest) + 16))
+def digits_left(size: float, spread: float) -> int:
+    """Decimal digits of a number of this size that are right if it may be off by `spread`."""
+    if spread == 0:
+        return 16
+    return max(0, min(16, math.floor(math.log10(size / spread)))) if size else 0
 
 
 def settings_from(words: list[str]) -> dict[str, int | float]:

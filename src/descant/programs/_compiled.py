@@ -20,6 +20,8 @@ from ._description import Description, Rectangle
 from ._network import count_runs, flat_blocks
 
 WEIGHTS, PROGRAM = "network.safetensors", "program.json"
+# Half a unit of float64 in the last place.
+UNIT = 2.0**-53
 # More runs of blocks than any program has that the language takes.
 MOST_RUNS = 10**7
 
@@ -104,7 +106,9 @@ class CompiledProgram(eqx.Module):
         """H before the first block and after each one, repeats included: (rows, columns) each."""
         return list(self._states(inputs))
 
-    def _states(self, inputs: Mapping[str, Any]) -> Iterator[Float[np.ndarray, "r c"]]:
+    def _states(
+        self, inputs: Mapping[str, Any], shaken: np.random.Generator | None = None
+    ) -> Iterator[Float[np.ndarray, "r c"]]:
         h = np.zeros((self.description.rows, self.description.columns))
         given = self.checked(inputs)
         for each in self.description.inputs:
@@ -119,13 +123,34 @@ class CompiledProgram(eqx.Module):
                 fetched[id(block)] = tuple(np.asarray(part) for part in parts)
             w1, w2, w3, b1, b2, b3 = fetched[id(block)]
             key, value, query = h @ w1 + b1, h @ w2 + b2, h @ w3 + b3
-            h = (query @ (key.swapaxes(1, 2) @ value)).sum(0)
+            new = (query @ (key.swapaxes(1, 2) @ value)).sum(0)
+            if shaken is not None:
+                # The magnitudes of all that is added up for an entry: rounding is relative to that.
+                key, value, query = (abs(h) @ abs(w) + abs(b) for w, b in ((w1, b1), (w2, b2), (w3, b3)))
+                sizes = (query @ (key.swapaxes(1, 2) @ value)).sum(0)
+                new = new + shaken.uniform(-UNIT, UNIT, new.shape) * sizes
+            h = new
             yield h
 
     def evaluate(self, inputs: Mapping[str, Any]) -> dict[str, Float[np.ndarray, "_ _"]]:
         """What `run` gives, block by block in NumPy: slower to run, but nothing is compiled for it first."""
-        h = deque(self._states(inputs), maxlen=1).pop()
+        return self._outputs(deque(self._states(inputs), maxlen=1).pop())
+
+    def _outputs(self, h: Float[np.ndarray, "r c"]) -> dict[str, Float[np.ndarray, "_ _"]]:
         return {each.name: h[: each.rows, each.column : each.column + each.width] for each in self.description.outputs}
+
+    def spread(self, inputs: Mapping[str, Any], runs: int = 3) -> dict[str, float]:
+        """How far rounding may move each output: the most that it moves in runs whose blocks are shaken.
+
+        After each block every entry of H is moved by up to half a unit of float64 in the last place of what was added
+        up for it, at random. So what cancels, or what a loop amplifies, shows; the same numbers every time.
+        """
+        plain, found = self.evaluate(inputs), dict.fromkeys((each.name for each in self.description.outputs), 0.0)
+        for seed in range(runs):
+            shaken = self._outputs(deque(self._states(inputs, np.random.default_rng(seed)), maxlen=1).pop())
+            for name, value in shaken.items():
+                found[name] = max(found[name], float(np.abs(value - plain[name]).max()))
+        return found
 
     def magnitudes(self, inputs: Mapping[str, Any]) -> list[float]:
         """The largest entry of each H: there is no normalisation, so a diverging program shows here."""

@@ -71,7 +71,7 @@ class _Writer:
             if isinstance(step, Block):
                 lines += self._block(step, indent)
             else:
-                lines.append(f"{indent}for {INDICES[depth % len(INDICES)]} in range({step.count}):")
+                lines.append(f"{indent}for {self._index(depth)} in range({step.count}):")
                 lines += self.steps(step.body, indent + INDENT, depth + 1)
         return lines
 
@@ -100,6 +100,12 @@ class _Writer:
         rows, columns = self.schedule.places[place].shape
         # A name alone would be a second name for the same value.
         return (f"1 * {terms[0].text}" if copy else total(terms)) or f"zeros({rows}, {columns})"
+
+    def _index(self, depth: int) -> str:
+        """An index that no value is called."""
+        used = {*self.names.values(), *self.returned}
+        free = [name for name in INDICES if name not in used]
+        return free[depth] if depth < len(free) else _unused("index", used | {f"index_{k}" for k in range(depth)})
 
     def _name(self, place: int) -> str:
         return self.names[place]
