@@ -2,7 +2,7 @@
 
 import pytest
 
-from descant.programs import ProgramError
+from descant.programs import Program, ProgramError
 from descant.programs.graph import Rewriting, build
 from descant.programs.language import _limits, _trace
 from tests.support.program_bodies import trace
@@ -46,3 +46,11 @@ def test_infinite_coefficients_are_refused():
             ProgramError, match=r"p, line \d, column \d+: coefficients that multiply to a number that is"
         ):
             build(trace(body), Rewriting(expand=True))
+
+
+def test_element_wise_products_are_counted_over_the_program():
+    text = 'def p(A: "32 32", B: "32 32"):\n    return (A * B) ** 16 * A + (A + B) ** 15 * B\n'
+    with pytest.raises(ProgramError, match="more than 4096 numbers in all"):
+        Program.from_text(text).trace()
+    small = 'def p(A: "4 4", B: "4 4"):\n    for t in range(300):\n        A = 0.5 * A * B\n    return A\n'
+    assert Program.from_text(small).trace().body

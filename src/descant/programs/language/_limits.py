@@ -11,9 +11,11 @@ LARGEST = 10**7
 # only made for operations that are left when loops have been rolled up.
 LARGEST_TOTAL = {"constants": 2 * 10**7, "parts": 2 * 10**8}
 # Products of numbers in one element-wise product: each is a product of its own for attention.
-MOST_PRODUCTS = 2048
+MOST_PRODUCTS = 1024
 # Its rows, or its columns if those are more: each takes blocks of its own.
-MOST_ROWS = 512
+MOST_ROWS = 256
+# Products of numbers in all element-wise products of a program that have many.
+MANY_PRODUCTS, MOST_IN_ALL = 64, 4096
 # Rows of a diagonal that is made of numbers: each takes a head.
 LONGEST_DIAGONAL = 128
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._errors import ProgramError
-from ._limits import LONGEST_DIAGONAL, MOST_PRODUCTS, MOST_ROWS
+from ._limits import LONGEST_DIAGONAL, MANY_PRODUCTS, MOST_IN_ALL, MOST_PRODUCTS, MOST_ROWS
 from ._scalars import kind
 
 if TYPE_CHECKING:
@@ -55,6 +55,12 @@ def elementwise(left: "Matrix", right: "Matrix") -> "Matrix":
         raise ProgramError(
             f"an element-wise product of {left.described()} takes {rows * columns} products of numbers in {rows} rows",
             f"lower the sizes; at most {MOST_PRODUCTS} in {MOST_ROWS} can be compiled",
+        )
+    if rows * columns > MANY_PRODUCTS:
+        left.trace.spent["products"] += rows * columns
+    if left.trace.spent["products"] > MOST_IN_ALL:
+        raise ProgramError(
+            f"element-wise products of more than {MOST_IN_ALL} numbers in all", "lower the sizes, or their number"
         )
     values = {"product": left.constant(np.zeros(left.shape))}
     for row in left.trace.loop(range(rows), lambda: {name: value.address for name, value in values.items()}):
