@@ -117,7 +117,7 @@ def candidates(traced: Traced, *, hoist: bool = True) -> Iterator[Candidate]:
 def _candidates(traced: Traced, hoist: bool) -> Iterator[Candidate]:
     # Long programs are tried in fewer ways, so that the time to compile grows no faster than they do; then values that
     # are computed once matter most.
-    left = MOST_BLOCKS
+    left = MOST_HEADS
     rewritings = sorted(REWRITINGS, key=lambda each: not each.shared) if effort(traced.body) > left else REWRITINGS
     graphs: list[Graph] = []
     for strategy in STRATEGIES:
@@ -129,7 +129,7 @@ def _candidates(traced: Traced, hoist: bool) -> Iterator[Candidate]:
             found = candidate(traced, graph, replace(strategy, hoist=hoist))
             if not unstable_loops(found.schedule):
                 yield found
-            left -= len(found.layout.before)
+            left -= sum(len(block.heads) + 1 for block in found.schedule.blocks())
             if left < 0:
                 return
 
@@ -167,8 +167,8 @@ REWRITINGS = (
     Rewriting(shared=True),
     Rewriting(expand=True, everywhere=True),
 )
-# Blocks of all the ways that are tried, repeats not counted.
-MOST_BLOCKS = 1000
+# Heads of all the ways that are tried, repeats not counted.
+MOST_HEADS = 1500
 
 
 def choose(traced: Traced, *, hoist: bool = True, prefer: str = "work") -> Candidate:

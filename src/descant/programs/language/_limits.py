@@ -15,7 +15,7 @@ MOST_PRODUCTS = 1024
 # Its rows, or its columns if those are more: each takes blocks of its own.
 MOST_ROWS = 256
 # Products of numbers in all element-wise products of a program that have many.
-MANY_PRODUCTS, MOST_IN_ALL = 64, 4096
+MANY_PRODUCTS, MOST_IN_ALL = 256, 4096
 # Rows of a diagonal that is made of numbers: each takes a head.
 LONGEST_DIAGONAL = 128
 
