@@ -1,6 +1,7 @@
 """SIGTERM as polite as Ctrl-C: work ends between two steps, and what was finished is kept."""
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,8 +23,14 @@ _ASKED: list[int] = []
 def terminate_politely() -> Iterator[None]:
     """Within the block SIGTERM raises `Terminated` in the main thread; in another thread this does nothing."""
     _ASKED.clear()
-    with _handled(ASKING, _ask):
-        yield
+    before = sys.unraisablehook
+    # Raised in garbage collection it is lost, and would be printed: `remind` raises it again.
+    sys.unraisablehook = lambda lost: None if issubclass(lost.exc_type, KeyboardInterrupt) else before(lost)
+    try:
+        with _handled(ASKING, _ask):
+            yield
+    finally:
+        sys.unraisablehook = before
     _ASKED.clear()
 
 

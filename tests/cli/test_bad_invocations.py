@@ -149,7 +149,7 @@ SEEN = [
     (("crosscheck", "--samples", "0"), 2, "--samples is 0; expected a whole number of at least 2"),
     (("crosscheck", "--samples", str(10**12)), 2, "--samples is 1000000000000; expected at most"),
     (("compile", "ridge", "--set", "n=10", "d=200000", "T=2"), 2, "would take"),
-    (("compile", "newton_schulz", "--set", "n=2", f"T={10**8}"), 2, "more than 300000 steps"),
+    (("compile", "newton_schulz", "--set", "n=2", f"T={10**8}"), 2, "more than 300000 iterations"),
 ]
 
 

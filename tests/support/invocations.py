@@ -79,6 +79,7 @@ RIGHT = {
     "table1": ["--quick"],
     "compile": ["ridge", "--set", "n=4", "d=2", "T=1"],
     "run": ["{program}", "--inputs", "{arrays}", "--out", "results.npz"],
+    "decompile": ["{program}"],
     "programs": [],
     "fuzz": ["--programs", "1", "--max-steps", "2"],
     # The last thing that is looked at: no model is loaded.
@@ -284,7 +285,7 @@ def _positional(name: str, box: Sandbox) -> tuple[str, ...]:
     match name:
         case "runs compare" | "eval":
             return ("", "nothing", "a\0b", "x" * 300, "☃", *files)
-        case "run":
+        case "run" | "decompile":
             return ("a\0b", "nothing", *files)
         case "compile":
             return (*NOT_A_NAME, *files, *(str(box.root / each) for each in ("deep.py", "nested.py", "flipped.npz")))
@@ -298,7 +299,7 @@ def _paths(name: str, flag: str, box: Sandbox) -> Iterator[str]:
         # Whether there are runs in a folder is for `runs` to say; a language model is opened first.
         if name not in ("runs", "runs compare", "runs delete", "llm sts"):
             yield below
-            if name != "run":
+            if name not in ("run", "decompile"):
                 yield str(box.root / "notes.txt")
             else:
                 yield str(box.root / "folder")

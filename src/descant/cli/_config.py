@@ -53,7 +53,7 @@ class StartFlags:
 
     source: Annotated[str | None, Parameter(name="--from", metavar="PROGRAM")] = None
     "Start from a matrix program: its name in the library, its file, or a folder of `descant compile --out`."
-    set: Annotated[tuple[str, ...], Parameter(consume_multiple=True, metavar="NAME=NUMBER...")] = ()
+    set: Annotated[tuple[str, ...], Parameter(consume_multiple=(1, None), metavar="NAME=NUMBER...")] = ()
     "Scalars of that program: --set eta=0.05 T=4. Its n and d are those of the task."
     free: str = "coefficients"
     "What of it is trained: coefficients (its numbers), matrices (constant matrices too), or all weights."
