@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..language import Body, Constant, Instruction, ProgramError, Traced, repeated
+from ..language import Body, Constant, Instruction, Interpreter, ProgramError, Traced
 from ._graph import Graph, Loop, Node
 from ._words import Ref, Shape, Sum, Word, identity_multiple, is_constant, joined, total, with_constants
 
@@ -105,7 +105,7 @@ class _Builder:
     def _loop(self, instruction: Instruction, operands: list[Sum], depth: int) -> list[Sum]:
         graph, repeat = self.graph, instruction.attribute
         if all(_is_known(operand) for operand in operands):
-            return [_known(array) for array in repeated(repeat, [_array(operand) for operand in operands])]
+            return [_known(array) for array in Interpreter({}).repeated(repeat, list(map(_array, operands)))]
         starts, outside = operands[: repeat.carried], operands[repeat.carried :]
         # Inner loops come before this one in the list, so its number is only known afterwards.
         carried = [

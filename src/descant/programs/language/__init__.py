@@ -2,7 +2,7 @@
 
 from ._elementwise import diag as diag, hadamard as hadamard, mean as mean, sum as sum, trace as trace
 from ._errors import Position as Position, ProgramError as ProgramError
-from ._evaluate import Evaluation as Evaluation, evaluate as evaluate, repeated as repeated
+from ._evaluate import Evaluation as Evaluation, Interpreter as Interpreter, evaluate as evaluate
 from ._execute import Executor as Executor
 from ._instructions import (
     Body as Body,

@@ -1,7 +1,9 @@
-"""Direct evaluation with NumPy: what a program means."""
+"""Direct evaluation: what a program means, on numbers of any kind."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from operator import mul
+from typing import Any
 
 import numpy as np
 
@@ -17,67 +19,81 @@ class Evaluation:
 
 
 def evaluate(body: Body, inputs: Mapping[str, np.ndarray]) -> Evaluation:
-    """Run a program on arrays by parameter name."""
+    """Run a program on arrays by parameter name, with NumPy."""
     found = Evaluation([])
-    found.results = _run(body, inputs, [], found)
+
+    def look(value: np.ndarray) -> None:
+        if value.size:
+            found.largest = max(found.largest, float(np.abs(value).max()))
+
+    given = {name: np.asarray(value, dtype=float) for name, value in inputs.items()}
+    found.results = Interpreter(given, look=look).run(body)
     return found
 
 
-def repeated(repeat: Repeat, operands: list[np.ndarray]) -> list[np.ndarray]:
-    """What a repeat makes of arrays: its carried values at the end."""
-    carried, outside = operands[: repeat.carried], operands[repeat.carried :]
-    for _ in range(repeat.count):
-        carried = _run(repeat.body, {}, carried + outside, Evaluation([]))
-    return carried
+@dataclass(frozen=True)
+class Interpreter:
+    """Runs instructions on arrays by input name; their entries may be anything that can be added and multiplied.
 
+    `known` makes such an array of a constant, `scaled` multiplies a number of the program and an array, `look` is
+    handed every value.
+    """
 
-def _run(body: Body, inputs: Mapping, parameters: list[np.ndarray], found: Evaluation) -> list[np.ndarray]:
-    values: list = []
-    for instruction in body.instructions:
-        operands = [values[index] for index in instruction.operands]
-        value = _apply(instruction, operands, inputs, parameters, found)
-        if isinstance(value, np.ndarray) and value.size:
-            found.largest = max(found.largest, float(np.abs(value).max()))
-        values.append(value)
-    return [values[index] for index in body.results]
+    inputs: Mapping[str, np.ndarray]
+    known: Callable[[np.ndarray], np.ndarray] = lambda array: array
+    scaled: Callable[[float, np.ndarray], np.ndarray] = mul
+    look: Callable[[np.ndarray], None] = lambda value: None
 
+    def run(self, body: Body, parameters: list[np.ndarray] | None = None) -> list[np.ndarray]:
+        """The results; `parameters` are those of a repeat's body."""
+        values: list[Any] = []
+        for instruction in body.instructions:
+            value = self._value(instruction, [values[index] for index in instruction.operands], parameters or [])
+            if isinstance(value, np.ndarray):
+                self.look(value)
+            values.append(value)
+        return [values[index] for index in body.results]
 
-def _apply(instruction: Instruction, operands: list, inputs: Mapping, parameters: list, found: Evaluation):
-    match instruction.op:
-        case "input":
-            return np.asarray(inputs[instruction.attribute], dtype=float)
-        case "parameter":
-            return parameters[instruction.attribute]
-        case "constant":
-            return instruction.attribute.array
-        case "add":
-            return operands[0] + operands[1]
-        case "subtract":
-            return operands[0] - operands[1]
-        case "multiply":
-            return operands[0] @ operands[1]
-        case "transpose":
-            return operands[0].T
-        case "scale":
-            return instruction.attribute * operands[0]
-        case "hstack":
-            return np.hstack(operands)
-        case "vstack":
-            return np.vstack(operands)
-        case "slice":
-            top, bottom, left, right = instruction.attribute
-            return operands[0][top:bottom, left:right]
-        case "place":
-            top, bottom, left, right = instruction.attribute
-            value = operands[0].copy()
-            value[top:bottom, left:right] = operands[1]
-            return value
-        case "repeat":
-            repeat = instruction.attribute
-            carried, outside = operands[: repeat.carried], operands[repeat.carried :]
-            for _ in range(repeat.count):
-                carried = _run(repeat.body, inputs, carried + outside, found)
-            return carried
-        case "result":
-            return operands[0][instruction.attribute]
-    raise AssertionError(f"no such operation: {instruction.op}")
+    def repeated(self, repeat: Repeat, operands: list[np.ndarray]) -> list[np.ndarray]:
+        """What a repeat makes of arrays: its carried values at the end."""
+        carried, outside = operands[: repeat.carried], operands[repeat.carried :]
+        for _ in range(repeat.count):
+            carried = self.run(repeat.body, carried + outside)
+        return carried
+
+    def _value(self, instruction: Instruction, operands: list, parameters: list[np.ndarray]) -> Any:
+        attribute = instruction.attribute
+        match instruction.op:
+            case "input":
+                return self.inputs[attribute]
+            case "parameter":
+                return parameters[attribute]
+            case "constant":
+                return self.known(attribute.array)
+            case "add":
+                return operands[0] + operands[1]
+            case "subtract":
+                return operands[0] - operands[1]
+            case "multiply":
+                return operands[0] @ operands[1]
+            case "transpose":
+                return operands[0].T
+            case "scale":
+                return self.scaled(attribute, operands[0])
+            case "hstack":
+                return np.hstack(operands)
+            case "vstack":
+                return np.vstack(operands)
+            case "slice":
+                top, bottom, left, right = attribute
+                return operands[0][top:bottom, left:right]
+            case "place":
+                top, bottom, left, right = attribute
+                value = operands[0].copy()
+                value[top:bottom, left:right] = operands[1]
+                return value
+            case "repeat":
+                return self.repeated(attribute, operands)
+            case "result":
+                return operands[0][attribute]
+        raise AssertionError(f"no such operation: {instruction.op}")

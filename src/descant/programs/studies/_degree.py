@@ -12,14 +12,13 @@ not zero, so the bound is then the degree, and the degree in all inputs is no le
 may have cancelled, and nothing is said of that entry.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
 
 import numpy as np
 
-from ..language import Body, Instruction, Traced
+from ..language import Interpreter, Traced
 
 PRIME = 2**61 - 1
 
@@ -70,7 +69,7 @@ def degree_of(traced: Traced, seed: int = 0) -> int:
     """
     random = Random(seed)
     inputs = {each.name: _array(each.shape, lambda: Term(1, random.randrange(1, PRIME))) for each in traced.inputs}
-    outputs = _run(traced.body, inputs, [])
+    outputs = Interpreter(inputs, _constant, lambda number, value: value * _number(number)).run(traced.body)
     return max((term.degree for each in outputs for term in each.flat if term.coefficient), default=0)
 
 
@@ -92,49 +91,3 @@ def _number(value: float) -> Term:
 def _constant(array: np.ndarray) -> np.ndarray:
     numbers = iter(array.flat)
     return _array((array.shape[0], array.shape[1]), lambda: _number(next(numbers)))
-
-
-def _run(body: Body, inputs: Mapping[str, np.ndarray], parameters: list[np.ndarray]) -> list[np.ndarray]:
-    values: list = []
-    for instruction in body.instructions:
-        values.append(_value(instruction, [values[index] for index in instruction.operands], inputs, parameters))
-    return [values[index] for index in body.results]
-
-
-def _value(instruction: Instruction, operands: list, inputs: Mapping[str, np.ndarray], parameters: list[np.ndarray]):
-    attribute = instruction.attribute
-    match instruction.op:
-        case "input":
-            return inputs[attribute]
-        case "parameter":
-            return parameters[attribute]
-        case "constant":
-            return _constant(attribute.array)
-        case "add":
-            return operands[0] + operands[1]
-        case "subtract":
-            return operands[0] - operands[1]
-        case "multiply":
-            return operands[0] @ operands[1]
-        case "transpose":
-            return operands[0].T
-        case "scale":
-            return operands[0] * _number(attribute)
-        case "hstack" | "vstack":
-            return getattr(np, instruction.op)(operands)
-        case "slice":
-            top, bottom, left, right = attribute
-            return operands[0][top:bottom, left:right]
-        case "place":
-            top, bottom, left, right = attribute
-            found = operands[0].copy()
-            found[top:bottom, left:right] = operands[1]
-            return found
-        case "repeat":
-            carried, outside = operands[: attribute.carried], operands[attribute.carried :]
-            for _ in range(attribute.count):
-                carried = _run(attribute.body, inputs, carried + outside)
-            return carried
-        case "result":
-            return operands[0][attribute]
-    raise AssertionError(f"no such operation: {instruction.op}")
