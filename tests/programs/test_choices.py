@@ -138,3 +138,34 @@ def test_ways_on_the_command_line(tmp_path, capsys):
     status, text, _ = run(*words, capsys=capsys)
     assert status == 0 and json.loads(text)["ways"]
     assert (out / "ways.png").read_bytes().startswith(b"\x89PNG")
+
+
+CENTRED = """
+def variance(x: "n 1"):
+    c = x - ones(n, 1) @ mean(x, 0)
+    return mean(c ** 2)
+"""
+RESIDUAL = """
+def residual(A: "n n", *, T=60):
+    Z = A.T
+    for t in range(T):
+        Z = Z @ (2 * eye(n) - A @ Z)
+    return A @ Z - eye(n)
+"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_spread_is_about_the_error(seed):
+    """What a page says of brackets that are multiplied out; errors against long double, or against zero."""
+    random = np.random.default_rng(seed)
+    x = 1e5 + random.standard_normal((20, 1))
+    left, right = (np.linalg.qr(random.standard_normal((4, 4)))[0] for _ in range(2))
+    inverted = left @ np.diag(np.geomspace(1, 1e-6, 4)) @ right
+    variance = compile_program(Program.from_text(CENTRED), n=20)
+    residual = compile_program(Program.from_text(RESIDUAL), n=4)
+    true = np.var(x.astype(np.longdouble))
+    for compiled, given, truth, largest in ((variance, {"x": x}, true, 1e-10), (residual, {"A": inverted}, 0, 1e-4)):
+        (found,) = compiled.evaluate(given).values()
+        (spread,) = compiled.spread(given).values()
+        assert np.abs(found - truth).max() < 5 * spread < 5 * largest
+        assert spread > 1e-13  # far beyond a unit in the last place
