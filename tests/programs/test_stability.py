@@ -17,6 +17,8 @@ def two_sided(X: "n d", Y: "n m", Z: "k m", W: "d k" = 0, *, eta=0.5, T=50):
 SIZES = {"n": 10, "d": 3, "k": 2, "m": 6}
 # Bodies that contract for A and B of norm 1/2; W is square, so that it can be read either way.
 BODIES = [
+    # Copies that are mixed would be multiplied by 1 + 1.2 where the program contracts with 1 - 1.2.
+    "W = W + C - 1.2 * (A @ A.T + 0.75 * eye(d)) @ W @ (B @ B.T + 0.75 * eye(d))",
     "W = C + A @ W @ B",
     "W = C + A @ W.T @ B",
     "W = C + 0.5 * W - 0.4 * A @ W @ B",
