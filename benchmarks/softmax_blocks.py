@@ -1,6 +1,6 @@
 """Softmax transformers with and without MLP on tasks with a mean, in the paper's setting: the long run on one GPU.
 
-    python benchmarks/softmax_blocks.py OUT  # needs JAX and NumPy alone; about 50 minutes on an H200
+    python benchmarks/softmax_blocks.py OUT [NUMBERS OF JOBS]  # needs JAX and NumPy alone; about 45 minutes on an H200
 
 Networks of one shape are members of one program. Weights, what is added up along the layers, and Adam's memories are
 float32; products of the layers take bfloat16 numbers and add them up in float32. Risks after training are measured in
@@ -259,12 +259,14 @@ def first_state(width, mlp, seeds):
 def train(out, width, mlp, recipe, means, seeds, steps):
     """One job: all members to their end; curve and risks, and the first seed's weights, into files."""
     began = time.monotonic()
-    own = [(mean, seed) for mean in means for seed in range(seeds)]
+    own = [(mean, seed) for mean in means for seed in seeds]
     state = first_state(width, mlp, [seed + 100 * (mean > 0) for mean, seed in own])
     law = jnp.array([mean for mean, _ in own])
     rate, anneal = RECIPES[recipe]
     rates, lengths = jnp.full(len(own), rate), jnp.full(len(own), float(anneal * steps))
-    key = jax.random.key(width + 1000 * (mlp == "relu") + 10000 * anneal, impl="rbg")
+    key = jax.random.key(width + 1000 * (mlp == "relu") + 10000 * anneal + 100_000 * seeds[0], impl="rbg")
+    name = f"{width}-{mlp}-{recipe}-{steps}-{seeds[0]}"
+    Path(out).mkdir(parents=True, exist_ok=True)
     curve, done, started = [], 0, time.monotonic()
     while done < steps:
         count = min(CHUNK, steps - done)
@@ -273,31 +275,31 @@ def train(out, width, mlp, recipe, means, seeds, steps):
         curve.append([done, *np.asarray(losses, np.float64).tolist()])
         if len(curve) % 10 == 0:
             pace = (time.monotonic() - started) / done
-            print(f"{width} {mlp} {recipe} {done}: {pace * 1e3:.2f} ms", *(f"{loss:.4g}" for loss in curve[-1][1:]))
-    found = {"width": width, "mlp": mlp, "recipe": recipe, "means": list(means), "seeds": seeds, "steps": done,
+            print(f"{name} {done}: {pace * 1e3:.2f} ms", *(f"{loss:.4g}" for loss in curve[-1][1:]), flush=True)
+            (Path(out) / f"{name}.curve.json").write_text(json.dumps(curve))  # Should the machine be lost.
+    found = {"width": width, "mlp": mlp, "recipe": recipe, "means": list(means), "seeds": list(seeds), "steps": done,
              "lr": rate, "curve": curve, "risks": risks(state[0], law),
              "seconds": time.monotonic() - began}  # fmt: skip
-    name = f"{width}-{mlp}-{recipe}-{steps}"
-    Path(out).mkdir(parents=True, exist_ok=True)
     (Path(out) / f"{name}.json").write_text(json.dumps(found))
-    keep = len(own) - seeds  # The first seed at the last mean.
+    keep = len(own) - len(seeds)  # The first seed at the last mean.
     first = {leaf: np.asarray(value[keep]) for leaf, value in state[0].items()}
     np.savez(Path(out) / f"{name}.npz", allow_pickle=False, **first)
     print(f"{name} ended after {found['seconds']:.0f} s:", *(f"{risk:.5g}" for risk, _ in found["risks"]))
 
 
-# What the long run of `softmax-blocks` was to be, the first jobs first.
+# The long run of `softmax-blocks`, in the order in which it was run: width, MLP, recipe, means, seeds, steps.
 JOBS = [
-    {"width": width, "mlp": mlp, "recipe": recipe, "means": means, "seeds": seeds, "steps": steps}
-    for width, recipe, means, seeds, steps in (
-        (64, "cosine", MEANS, 4, 40_000),
-        (128, "cosine", MEANS, 4, 40_000),
-        (128, "constant", MEANS[1:], 3, 200_000),
-        (64, "constant", MEANS[1:], 3, 200_000),
-    )
-    for mlp in ("none", "relu")
+    (64, "none", "cosine", MEANS, range(4), 40_000),
+    (64, "relu", "cosine", MEANS, range(4), 40_000),
+    (128, "none", "cosine", MEANS, range(4), 40_000),
+    (128, "none", "constant", MEANS[1:], range(3), 200_000),
+    (128, "relu", "constant", MEANS[1:], range(5), 200_000),
+    (128, "none", "constant", MEANS[1:], range(3, 5), 200_000),
+    (64, "none", "constant", MEANS[1:], range(3), 200_000),
+    (64, "relu", "constant", MEANS[1:], range(3), 200_000),
 ]
 
 if __name__ == "__main__":
-    for job in JOBS:
-        train(sys.argv[1], **job)
+    out, *chosen = sys.argv[1:]
+    for number in map(int, chosen or range(len(JOBS))):
+        train(out, *JOBS[number])
