@@ -27,8 +27,8 @@ from descant.programs.fuzz import (
     general,
     judge,
     meaning,
-    shrunk,
     numbers,
+    shrunk,
     write,
 )
 from descant.programs.fuzz._arithmetic import Arithmetic
