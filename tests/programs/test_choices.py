@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from descant.programs import Program, compile_program, find, trade_off, ways
+from descant.programs import Program, _compile, compile_program, find, trade_off, ways
 from descant.programs._compile import candidates, choose
 from descant.programs.graph import Rewriting, build, evaluate_graph
 from descant.programs.schedule import Strategy, evaluate_schedule
@@ -119,6 +119,45 @@ def test_once_is_a_choice_of_the_planner():
     graph = build(traced, Rewriting(shared=True))
     plain, once = (candidate(traced, graph, Strategy(once=once)) for once in (False, True))
     assert once.columns < plain.columns and once.blocks == plain.blocks
+
+
+def test_where_products_are_long_fewer_ways_are_tried(monkeypatch):
+    """What is searched counts, not only what is found: long products take long to order."""
+    text = """
+def p(A: "d d", B: "d d", C: "d d", w: "d 1"):
+    G = A @ B @ C @ A.T @ C
+    H = B @ G.T @ A + C
+    return (A + B) @ H @ G @ (B + C) @ G.T @ w, H @ G @ H.T @ w
+"""
+    traced = Program.from_text(text).trace(d=3)
+    found = list(candidates(traced))
+    assert len(found) > 2
+    monkeypatch.setattr(_compile, "SEARCHED", 1)
+    monkeypatch.setattr(_compile, "MOST_HEADS", sum(each.searched for each in found[:2]) - 1)
+    assert len(list(candidates(traced))) == 2
+
+
+def test_what_stands_transposed_is_not_computed_from_the_beginning():
+    """A long program in which each value is there transposed: asking for what it is made of would never end."""
+    text = """
+def p(Y: "k n", A: "n n", B: "n n", W: "n k" = 0, *, T=100):
+    V = Y
+    for t in range(T):
+        for i in range(2):
+            W = W + 0.9 * A @ (V.T - A.T @ W @ Y @ Y.T)
+        V = 0.2 * V @ B - 0.2 * V @ V.T @ V
+        W = W + 0.5 * B.T @ (Y.T - B @ W)
+        if t * t % 7 == 1:
+            V = 0.9 * V
+    return W
+"""
+    traced = Program.from_text(text).trace(n=4, k=1)
+    random = np.random.default_rng(0)
+    given = {"Y": random.standard_normal((1, 4)), "W": np.zeros((4, 1))}
+    given |= {name: random.standard_normal((4, 4)) for name in "AB"}
+    given = {name: 0.9 * each / max(1.0, np.linalg.norm(each, 2)) for name, each in given.items()}
+    found = evaluate_schedule(choose(traced).schedule, given)
+    np.testing.assert_allclose(found[0], traced.evaluate(given).results[0], rtol=0, atol=1e-13)
 
 
 def test_ways_are_those_that_nothing_beats():

@@ -5,6 +5,7 @@ as anybody likes.
 """
 
 import ast
+import gc
 import json
 import os
 import subprocess
@@ -176,6 +177,23 @@ def program(X: "n d", w: "d 1", *, T=50):
     assert Arithmetic().matrix(np.eye(2)).spread == 0
 
 
+def test_what_even_long_double_forgets_is_not_compared():
+    """X is minus V, but V is lost beside Y: the first run gets zero, and the others what they were moved by."""
+    text = """
+def program(X: "1 1", *, T=2):
+    for t in range(T):
+        V = X
+        Y = X @ X
+        Y = Y @ Y
+        Y = Y @ Y
+        Y = Y @ Y
+        X = Y - (V + Y)
+    return X
+"""
+    verdict = judge(Written(text, {"T": 2}, {"X": np.array([[1000.0]])}))
+    assert (verdict.outcome, [each.worth for each in verdict.comparisons]) == ("equal", ["vacuous", "vacuous"])
+
+
 def test_what_a_comparison_is_worth():
     sharp = Comparison("w", 1e-15, 1e-14, size=1.0, largest=3.0)
     nothing = Comparison("w", 1e-15, 1e-14, size=1e-16, largest=3.0)
@@ -216,6 +234,31 @@ def test_time_is_limited():
     with limited(0.05):
         pass
     time.sleep(0.1)
+
+
+def test_a_limit_that_was_lost_in_garbage_collection_is_raised_at_the_end(monkeypatch):
+    def slow(phase, info):
+        began = time.process_time()
+        while time.process_time() < began + 0.1:
+            pass
+
+    said: list = []
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+    gc.callbacks.append(slow)
+    try:
+        with pytest.raises(TooSlow), limited(0.05):
+            gc.collect()
+    finally:
+        gc.callbacks.remove(slow)
+    assert not said
+
+
+def test_the_time_that_is_told_is_the_time_that_is_limited():
+    written = next(short_programs())
+    slow = judge(written, seconds=1e-4)
+    assert (slow.outcome, slow.sentence) == ("slow", "compiling took more than 0.0001 seconds")
+    assert slow.seconds >= 1e-4
+    assert 0 < judge(written).seconds < 10
 
 
 def test_the_command_keeps_what_fails(tmp_path, monkeypatch, capsys):

@@ -54,6 +54,26 @@ def test_a_name_may_change_its_shape_at_a_loop(body):
     agree(list(compiled.evaluate(inputs).values()), expected)
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "a = X\nfor t in range(T):\n    for k in range(3):\n        w = w + X.T @ (a @ w)\n    a = 0.5 * a\nreturn w",
+        "a = X\nb = X\nfor t in range(T):\n    for k in range(2):\n        w = w + a.T @ (b @ w) + X.T @ y\n"
+        "    a = b - 0.1 * a\n    b = 0.3 * b\nreturn w, a",
+        "a = X\nfor t in range(T):\n    for k in range(2):\n        for l in range(3):\n"
+        "            w = a.T @ X @ w + w\n    a = 0.5 * X\nreturn w",
+    ],
+)
+def test_two_names_may_hold_one_value_in_the_first_iteration(body):
+    """What the inner loop is handed is one value then, and two later; the iterations do the same all the same."""
+    few, many = (program(body).trace(n=4, d=3, T=T) for T in (3, 30))
+    assert len(many.body.instructions) == len(few.body.instructions) < 15
+    inputs = inputs_of(few)
+    expected = by_numpy(body, inputs)
+    agree(few.evaluate(inputs).results, expected)
+    agree(list(compile_program(program(body), n=4, d=3, T=3).evaluate(inputs).values()), expected)
+
+
 # After this, D holds a value that nothing reads unless the rest does.
 DEAD = "for i in range(2):\n    D = w + w\n    w = 0.5 * w\n"
 

@@ -4,9 +4,16 @@ import numpy as np
 import pytest
 
 from descant.programs import CompilerError, Program, compile_program
-from descant.programs._compile import candidate, finish
+from descant.programs._compile import PREFERENCES, candidate, candidates, choose, finish
 from descant.programs.graph import Rewriting, build
-from descant.programs.schedule import Strategy, evaluate_schedule, unstable_loops
+from descant.programs.schedule import (
+    Strategy,
+    _generations,
+    evaluate_schedule,
+    generations,
+    mixes_generations,
+    unstable_loops,
+)
 
 TWO_SIDED = """
 def two_sided(X: "n d", Y: "n m", Z: "k m", W: "d k" = 0, *, eta=0.5, T=50):
@@ -14,6 +21,8 @@ def two_sided(X: "n d", Y: "n m", Z: "k m", W: "d k" = 0, *, eta=0.5, T=50):
         W = W + eta * X.T @ (Y - X @ W @ Z) @ Z.T
     return W
 """
+# The same with a step size of its own in each iteration, written out.
+WRITTEN_OUT = TWO_SIDED.replace("eta * X.T", "eta * (1 + 0.8 * cos(t)) * X.T")
 SIZES = {"n": 10, "d": 3, "k": 2, "m": 6}
 # Bodies that contract for A and B of norm 1/2; W is square, so that it can be read either way.
 BODIES = [
@@ -106,3 +115,46 @@ def p(A: "d d", B: "d d", C: "d d", *, T=9):
     found = copying(Program.from_text(text).trace(d=4))
     assert any(loop.copies for loop in found.schedule.steps if hasattr(loop, "copies"))
     assert not unstable_loops(found.schedule)
+
+
+def test_copies_that_are_mixed_block_by_block_are_refused_because_they_diverge():
+    given = inputs()
+    traced = Program.from_text(WRITTEN_OUT).trace(T=150, **SIZES)
+    mixed = candidate(traced, build(traced, Rewriting(expand=True, everywhere=True, shared=True)), Strategy())
+    assert not unstable_loops(mixed.schedule) and mixes_generations(mixed.schedule)
+    truth = traced.evaluate(given).results[0]
+    assert np.abs(truth).max() < 10
+    assert np.abs(evaluate_schedule(mixed.schedule, given)[0] - truth).max() > 1e6
+    with pytest.raises(CompilerError, match="blocks mix copies"):
+        finish(mixed)
+
+
+@pytest.mark.parametrize("prefer", PREFERENCES)
+def test_a_loop_that_is_written_out_is_right_however_it_is_built(prefer):
+    given = inputs()
+    traced = Program.from_text(WRITTEN_OUT).trace(T=60, **SIZES)
+    truth = traced.evaluate(given).results[0]
+    best = choose(traced, prefer=prefer)
+    np.testing.assert_allclose(evaluate_schedule(best.schedule, given)[0], truth, rtol=0, atol=1e-13)
+
+
+def test_where_all_ways_mix_copies_there_is_one_without_any(monkeypatch):
+    text = """
+def p(A: "d d", B: "d d", W: "d d", *, T=30):
+    for t in range(T):
+        G = A @ W + 0.1 * cos(t) * B
+        W = 0.5 * W + 0.2 * B @ G @ A + 0.1 * A @ G.T @ B
+        if t * t % 7 == 1:
+            W = W.T
+    return W
+"""
+    random = np.random.default_rng(0)
+    given = {name: random.standard_normal((3, 3)) for name in "ABW"}
+    given = {name: array / np.linalg.norm(array, 2) for name, array in given.items()}
+    traced = Program.from_text(text).trace(d=3)
+    (best,) = candidates(traced)
+    assert generations(best.schedule) == 0
+    truth = traced.evaluate(given).results[0]
+    np.testing.assert_allclose(evaluate_schedule(best.schedule, given)[0], truth, rtol=0, atol=1e-14)
+    monkeypatch.setattr(_generations, "MOST", 10**9)
+    assert min(generations(each.schedule) for each in candidates(traced)) > 20

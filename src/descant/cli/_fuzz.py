@@ -93,7 +93,7 @@ def _tell(tally: "Tally", seed: int, max_steps: int, out: Path | None, json: boo
     print(f"{tally.programs} programs, {tally.networks} networks: {found or 'nothing'}.")
     total = sum(tally.worths.values())
     shares = ", ".join(f"{tally.worths[name] / max(1, total):.1%} {name}" for name in WORTHS)
-    print(f"{total} outputs were compared: {shares}. The slowest program took {tally.slowest:.1f} s.")
+    print(f"{total} outputs were compared: {shares}. No network took over {tally.slowest:.1f} s to compile or to run.")
     for reason, count in tally.reasons.most_common(5):
         print(f"refused {count} times: {reason}")
     for each in failures:

@@ -13,7 +13,7 @@ from ._library import find
 from ._network import assemble
 from .graph import Graph, Rewriting, build
 from .language import Program, Traced, effort
-from .schedule import Block, Schedule, Strategy, emit, plan, unstable_loops, with_lifetimes
+from .schedule import Block, Schedule, Strategy, emit, mixes_generations, plan, unstable_loops, with_lifetimes
 from .weights import Layout, block_order, check, lay_out, link
 
 
@@ -56,12 +56,16 @@ def compile_program(
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to build a program, at every level: its text as traced, its sums of words, its blocks, its columns."""
+    """One way to build a program, at every level: its text as traced, its sums of words, its blocks, its columns.
+
+    `searched` says how much was searched to find it.
+    """
 
     traced: Traced
     graph: Graph
     schedule: Schedule
     layout: Layout
+    searched: int = 0
 
     @property
     def columns(self) -> int:
@@ -105,13 +109,18 @@ def candidate(traced: Traced, graph: Graph, strategy: Strategy) -> Candidate:
     """Plan, schedule with lifetimes, layout."""
     planned = plan(graph, strategy)
     schedule = with_lifetimes(emit(graph, planned).flat())
-    return Candidate(traced, graph, schedule, lay_out(schedule))
+    return Candidate(traced, graph, schedule, lay_out(schedule), planned.searched)
 
 
 def candidates(traced: Traced, *, hoist: bool = True) -> Iterator[Candidate]:
     """All ways that the compiler knows to build a program; those that change it least come first."""
+    none = True
     for variant in traced.variants():
-        yield from _candidates(variant, hoist)
+        for found in _candidates(variant, hoist):
+            none = False
+            yield found
+    if none:  # copies are mixed in all of them: then there shall be none
+        yield candidate(traced, build(traced, Rewriting(shared=True)), Strategy(hoist=hoist, turned=True))
 
 
 def _candidates(traced: Traced, hoist: bool) -> Iterator[Candidate]:
@@ -127,9 +136,9 @@ def _candidates(traced: Traced, hoist: bool) -> Iterator[Candidate]:
             elif not _applies(strategy, graph):
                 continue
             found = candidate(traced, graph, replace(strategy, hoist=hoist))
-            if not unstable_loops(found.schedule):
+            if not (unstable_loops(found.schedule) or mixes_generations(found.schedule)):
                 yield found
-            left -= sum(len(block.heads) + 1 for block in found.schedule.blocks())
+            left -= max(sum(len(block.heads) + 1 for block in found.schedule.blocks()), found.searched // SEARCHED)
             if left < 0:
                 return
 
@@ -169,6 +178,8 @@ REWRITINGS = (
 )
 # Heads of all the ways that are tried, repeats not counted.
 MOST_HEADS = 1500
+# What a head takes to be found in most programs, in splits; where products are long, it is far more.
+SEARCHED = 250
 
 
 def choose(traced: Traced, *, hoist: bool = True, prefer: str = "work") -> Candidate:

@@ -3,7 +3,9 @@
 Every value is a stack of matrices in NumPy's long double. The first of them is the answer. The others are shaken: after
 every operation each entry is moved by half a unit in the last place of float64, of the *sum of magnitudes* that made it
 (|A| |B| for a product, |a| + |b| for a sum). So they go where float64 could have gone, whatever order and bracketing
-it had used; how far they spread says how much of an answer is left. Half of them are shaken anew each time, half in
+it had used; how far they spread says how much of an answer is left. The magnitudes are those of each run, not of the
+first one: long double rounds too, and where X - (V + X) is zero for it because V is lost beside X, only those that
+went elsewhere still know that float64 would not have agreed. Half of them are shaken anew each time, half in
 the same way each time, because rounding may push in one direction through all iterations of a loop.
 """
 
@@ -132,24 +134,24 @@ class Value:
         return Value(self.arithmetic, self.stack.swapaxes(1, 2))
 
     def __matmul__(self, other: "Value") -> "Value":
-        return self._rounded(self.stack @ other.stack, np.abs(self.stack[:1]) @ np.abs(other.stack[:1]))
+        return self._rounded(self.stack @ other.stack, np.abs(self.stack) @ np.abs(other.stack))
 
     def __add__(self, other: "Value") -> "Value":
-        return self._rounded(self.stack + other.stack, np.abs(self.stack[:1]) + np.abs(other.stack[:1]))
+        return self._rounded(self.stack + other.stack, np.abs(self.stack) + np.abs(other.stack))
 
     def __sub__(self, other: "Value") -> "Value":
-        return self._rounded(self.stack - other.stack, np.abs(self.stack[:1]) + np.abs(other.stack[:1]))
+        return self._rounded(self.stack - other.stack, np.abs(self.stack) + np.abs(other.stack))
 
     def __mul__(self, other: "Value | float") -> "Value":
         """A multiple, by a number or a value of one entry, or the product element by element."""
         found = self.stack * (other.stack if isinstance(other, Value) else np.longdouble(other))
-        return self._rounded(found, np.abs(found[:1]))
+        return self._rounded(found, np.abs(found))
 
     __rmul__ = __mul__
 
     def __truediv__(self, number: float) -> "Value":
         found = self.stack / np.longdouble(number)
-        return self._rounded(found, np.abs(found[:1]))
+        return self._rounded(found, np.abs(found))
 
     def __neg__(self) -> "Value":
         return Value(self.arithmetic, -self.stack)
@@ -180,7 +182,7 @@ class Value:
         """The sum of all entries, of each column (0) or of each row (1)."""
         axes = (1, 2) if axis is None else axis + 1
         found = self.stack.sum(axes, keepdims=True)
-        return self._rounded(found, np.abs(self.stack[:1]).sum(axes, keepdims=True))
+        return self._rounded(found, np.abs(self.stack).sum(axes, keepdims=True))
 
     def count(self, axis: int | None) -> int:
         """How many entries such a sum has."""

@@ -9,9 +9,11 @@ An output may be wrong by as much as float64 could make it wrong: `MULTIPLE` tim
 - vacuous: the program itself amplifies rounding, or overflows, until nothing is left to compare with.
 """
 
+import time
 import traceback
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,12 +58,17 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a program ended: equal, refused, wrong, traceback or slow; with a sentence where there is one to say."""
+    """How a program ended: equal, refused, wrong, traceback or slow; with a sentence where there is one to say.
+
+    `seconds` is the longest that one step took, in this process's own time: to compile a network of it, or to run one.
+    What the program means is computed beside that, and not counted.
+    """
 
     outcome: str
     sentence: str = ""
     networks: int = 0
     comparisons: tuple[Comparison, ...] = ()
+    seconds: float = 0.0
 
     @property
     def failed(self) -> bool:
@@ -73,18 +80,43 @@ def judge(written: Written, *, under_jax: bool = False, seconds: float = SECONDS
     """Compile a program in one way or two, run the networks and compare.
 
     **Arguments:** with `under_jax` the network itself is run, scans and all, which takes long to compile; otherwise its
-    blocks are, one by one, in NumPy. `seconds` of this process's time are what each step of it may take.
+    blocks are, one by one, in NumPy. `seconds` of this process's time are what each step may take: to compile a
+    network, or to run it. A program is slow if one of them took longer.
     """
     scale, expected = _scaled(written)
+    steps = _Steps(seconds)
+    verdict = _verdict(written, steps, expected, scale, under_jax)
+    return replace(verdict, seconds=steps.longest)
+
+
+class _Steps:
+    """What is done within the limit, one after the other, and the longest that any of it took."""
+
+    def __init__(self, seconds: float):
+        self.seconds, self.longest = seconds, 0.0
+
+    @contextmanager
+    def step(self) -> Iterator[None]:
+        began = time.process_time()
+        try:
+            with limited(self.seconds):
+                yield
+        finally:
+            self.longest = max(self.longest, time.process_time() - began)
+
+
+def _verdict(written: Written, steps: _Steps, expected: Meaning, scale: float, under_jax: bool) -> Verdict:
     comparisons: list[Comparison] = []
-    networks = 0
+    networks, doing = 0, "compiling"
     try:
         program = Program.from_text(written.text, "program")
         for options in _ways(written):
-            with limited(seconds):
+            doing = "compiling"
+            with steps.step():
                 compiled = compile_program(program, written.settings, **options)
             inputs = {name: scale * array for name, array in written.inputs.items()}
-            with limited(seconds), np.errstate(all="ignore"):
+            doing = "running"
+            with steps.step(), np.errstate(all="ignore"):
                 found = compiled.run(inputs) if under_jax else compiled.evaluate(inputs)
             networks += 1
             if len(found) != len(expected.outputs):
@@ -93,7 +125,7 @@ def judge(written: Written, *, under_jax: bool = False, seconds: float = SECONDS
     except ProgramError as error:
         return Verdict("refused", str(error), networks)
     except TooSlow:
-        return Verdict("slow", f"more than {seconds:g} seconds", networks)
+        return Verdict("slow", f"{doing} took more than {steps.seconds:g} seconds", networks)
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         sentence = f"{type(error).__name__} in {where.filename.rpartition('/')[2]}, {where.name}: {error}"

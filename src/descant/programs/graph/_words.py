@@ -7,6 +7,7 @@ transposes, slices, stacking, products with constants) only rewrite words; nothi
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,9 +16,8 @@ from ..language import Constant, ProgramError
 Shape = tuple[int, int]
 
 
-@dataclass(frozen=True)
-class Ref:
-    """A node, or its transpose."""
+class Ref(NamedTuple):
+    """A node, or its transpose. A tuple, because words are looked up all the time, and Python hashes tuples fast."""
 
     node: int
     transposed: bool = False

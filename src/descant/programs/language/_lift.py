@@ -84,11 +84,9 @@ class _Lifting:
             source = repeat.body.instructions[first.operands[0]]
             if source.op != "parameter" or source.attribute < repeat.carried:
                 raise Differs
-            key = (*key, source.attribute)
-            made = [
-                replace(each, operands=(outer.operands[source.attribute],))
-                for each, outer in zip(versions, self.versions, strict=True)
-            ]
+            values = [outer.operands[source.attribute] for outer in self.versions]
+            key = (*key, *values)
+            made = [replace(each, operands=(value,)) for each, value in zip(versions, values, strict=True)]
         else:
             raise Differs
         if key not in self.handed:

@@ -3,6 +3,10 @@
 Each operand of an iteration is made inside it, or is the same value every time, or is what one of the program's names
 held when that iteration began. If every operand of every iteration fits one of the three in the same way, the loop is a
 repeat, whatever Python code produced it.
+
+A value from outside is handed in once for every place where it is read. Two names may hold one value in the first
+iteration of a loop around this one, and two values in the others (`W = X` before it); how often this loop asks for a
+value must not tell them apart. When all loops are rolled up, `shared` puts together what is the same.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +16,8 @@ import numpy as np
 
 from ._instructions import Body, Constant, Instruction, Repeat, Shape
 
-# What an operand of a loop's body is: ("inside", index in the iteration), ("outside", address), or ("name", name).
+# What an operand of a loop's body is: ("inside", index in the iteration), ("outside", address), or ("name", name). When
+# values from outside have been noted, ("noted", index among them).
 Source = tuple[str, int | str]
 # Instructions under the addresses of the trace; a repeat's results keep the addresses they stand for.
 Tape = list[tuple[int, Instruction]]
@@ -75,13 +80,12 @@ class _Repeated:
             kind, what = source
             if kind == "name" and what not in used:
                 used.append(str(what))
-            if kind == "outside" and what not in outside:
-                outside.append(int(what))
-            return source
+            if kind != "outside":
+                return source
+            outside.append(int(what))
+            return "noted", len(outside) - 1
 
-        for _, sources in lines:
-            for source in sources:
-                note(source)
+        lines = [(line, [note(source) for source in sources]) for line, sources in lines]
         read = list(used)
         wanted = self._wanted(read)
         for kind, what in wanted.values():
@@ -163,7 +167,7 @@ class _Repeated:
         carried = len(used) + len(extra)
         first_inside = carried + len(outside)
         address_of = {("name", name): index for index, name in enumerate(used)}
-        address_of |= {("outside", address): carried + index for index, address in enumerate(outside)}
+        address_of |= {("noted", index): carried + index for index in range(len(outside))}
 
         def resolve(source: Source) -> int:
             return first_inside + int(source[1]) if source[0] == "inside" else address_of[source]
@@ -196,6 +200,34 @@ class _Repeated:
             name = names[index] or None
             tape.append((address, Instruction("result", (here,), shapes[index], index, name=name)))
         return tape
+
+
+def shared(body: Body) -> Body:
+    """With every value from outside handed to a repeat once; the outer repeats first, as they say what is the same."""
+    return replace(body, instructions=tuple(map(_shared, body.instructions)))
+
+
+def _shared(line: Instruction) -> Instruction:
+    if line.op != "repeat":
+        return line
+    repeated: Repeat = line.attribute
+    starts, outside = line.operands[: repeated.carried], line.operands[repeated.carried :]
+    first: dict[int, int] = {}
+    for index, address in enumerate(outside, repeated.carried):
+        first.setdefault(address, index)
+    kept = [*range(repeated.carried), *first.values()]
+    place = {address: index for index, address in enumerate(first, repeated.carried)}
+    parameters = [*range(repeated.carried), *(place[address] for address in outside)]
+    dropped = len(parameters) - len(kept)
+
+    def moved(address: int) -> int:
+        return parameters[address] if address < len(parameters) else address - dropped
+
+    old = repeated.body.instructions
+    body = [replace(old[each], attribute=index) for index, each in enumerate(kept)]
+    body += [replace(each, operands=tuple(map(moved, each.operands))) for each in old[len(parameters) :]]
+    new = shared(Body(tuple(body), tuple(map(moved, repeated.body.results))))
+    return replace(line, operands=(*starts, *first), attribute=replace(repeated, body=new))
 
 
 def same(first: Instruction, second: Instruction) -> bool:

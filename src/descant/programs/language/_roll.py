@@ -8,7 +8,7 @@ from functools import partial
 from itertools import count
 
 from ._instructions import Body
-from ._repeat import Differs, Iterations, Tape, Workshop, repeat
+from ._repeat import Differs, Iterations, Tape, Workshop, repeat, shared
 from ._rotate import each_once, rotated
 from ._trace import LoopRecord, Trace
 
@@ -31,7 +31,7 @@ def roll(trace: Trace, results: Sequence[int]) -> Rolled:
     def rolled(way: Callable[[Iterations, Workshop], Tape] | None) -> tuple[Body, _Roller]:
         roller = _Roller(trace, last_use, way)
         tape = roller.assemble(0, len(trace.instructions), len(trace.loops))
-        return _renumbered(tape, results), roller
+        return shared(_renumbered(tape, results)), roller
 
     body, roller = rolled(None)
     others = map(rolled, WAYS) if roller.differ else ()

@@ -2,6 +2,7 @@
 
 from ._emit import emit as emit
 from ._evaluate import evaluate_schedule as evaluate_schedule
+from ._generations import generations as generations, mixes_generations as mixes_generations
 from ._lifetimes import with_lifetimes as with_lifetimes
 from ._plan import plan as plan
 from ._planned import Region as Region, Strategy as Strategy

@@ -9,7 +9,8 @@ from ..language import Constant
 from ._merge import merged
 from ._naming import Namer
 from ._planned import Form, PlannedLoop, Region, Store, Stretch
-from ._solver import Solver, Split, trimmed
+from ._solver import Solver
+from ._split import Split, trimmed
 from ._steps import Block, Head, Loop, Place, Reading, Schedule, Step, Write
 
 
@@ -22,6 +23,8 @@ class _Emitter:
     def __init__(self, graph: Graph):
         self.graph, self.namer = graph, Namer(graph)
         self.places: list[Place] = []
+        self.values: list[int] = []
+        self.copies: list[tuple[int, int]] = []
 
     def program(self, region: Region) -> Schedule:
         graph = self.graph
@@ -29,10 +32,12 @@ class _Emitter:
         inputs = {name: scope[(Ref(node),)] for name, node in graph.inputs.items()}
         steps = self._region(region, scope)
         outputs = [(name, scope[graph.node_of(value)]) for name, value in graph.outputs]
-        return Schedule(tuple(self.places), inputs, tuple(outputs), steps)
+        return Schedule(tuple(self.places), inputs, tuple(outputs), steps, tuple(self.values), tuple(self.copies))
 
     def _place(self, word: Word, name: str | None = None) -> int:
         number = len(self.places)
+        if len(word) == 1:
+            self.values.append(number)
         self.places.append(Place(number, name or self.namer.word(word), self.graph.shape(word)))
         return number
 
@@ -57,6 +62,7 @@ class _Emitter:
         body = self._region(planned.body, inside)
         both = [index for index in range(len(loop.carried)) if {Form(index, False), Form(index, True)} <= set(slots)]
         copies = tuple((slots[Form(index, False)], slots[Form(index, True)]) for index in both)
+        self.copies += [(second, first) for first, second in copies]
         return Loop(loop.count, body, copies=copies)
 
     def _stretch(self, stretch: Stretch, scope: dict[Word, int], waiting: dict[tuple[int, Form], int]) -> list[Block]:
@@ -79,8 +85,11 @@ class _Emitter:
         self, store: Store, scope: dict[Word, int], waiting: dict[tuple[int, Form], int], new: dict[Word, int]
     ) -> int:
         if store.word is not None:
-            new[store.word] = self._place(store.word)
-            return new[store.word]
+            place = new[store.word] = self._place(store.word)
+            flipped = self.graph.transposed(store.word)
+            if len(store.word) == 1 and flipped != store.word and (flipped in scope or flipped in new):
+                self.copies.append((place, new.get(flipped, scope.get(flipped, place))))
+            return place
         assert store.slot is not None
         number, form = store.slot
         carried = (Ref(self.graph.loops[number].carried[form.index], form.transposed),)

@@ -6,10 +6,12 @@ starts of what it carries, and the words that it does not change. Those are hois
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 
 from ..graph import Graph, Loop, Ref, Sum, Word, total
 from ._planned import Form, PlannedLoop, Region, Store, Strategy, Stretch
-from ._solver import Solver, trimmed
+from ._solver import Solver
+from ._split import trimmed
 
 
 class _Overwritten(Exception):
@@ -26,6 +28,7 @@ class _Planner:
         self.graph, self.strategy = graph, strategy
         self.needed = graph.needed()
         self.copies: set[tuple[int, Form]] = set()
+        self.searched = 0
 
     def program(self) -> Region:
         # A value that is returned twice is stored once.
@@ -33,7 +36,7 @@ class _Planner:
         targets = [Store(value, word) for word, value in values.items()]
         while True:
             try:
-                return _RegionPlanner(self, None).plan(targets)
+                return replace(_RegionPlanner(self, None).plan(targets), searched=self.searched)
             except _Overwritten as found:
                 # The loop takes a copy instead, and the region is planned again.
                 self.copies.add(found.args[0])
@@ -186,7 +189,8 @@ class _RegionPlanner:
         # The solver is asked again when heads are made, and must then know what was stored at this moment.
         stored = frozenset(self.stored)
         nodes, targets = self._open_nodes(stores), [store.value for store in stores]
-        solver = Solver(self.graph, lambda word: word in stored or self._from_elsewhere(word), nodes, targets)
+        turned = self.planner.strategy.turned
+        solver = Solver(self.graph, lambda word: word in stored or self._from_elsewhere(word), nodes, targets, turned)
         stretch = Stretch([], solver, self._once(solver, nodes, targets))
         wanted: list[Store] = []
         blocks: dict[int, list[Store]] = {}
@@ -224,6 +228,7 @@ class _RegionPlanner:
             for word in self._read_by(stretch, store, block):
                 if self.available(word):
                     self._use(word)
+        self.planner.searched += solver.searched
         if length:
             stretch.blocks += [blocks.get(time, []) for time in range(length)]
             self.region.items.append(stretch)

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 
 from ..graph import Sum, Word
-from ._solver import Solver, Split, trimmed
+from ._solver import Solver
+from ._split import Split, trimmed
 
 
 @dataclass(frozen=True)
@@ -12,13 +13,15 @@ class Strategy:
 
     `hoist`: take out of a loop what it does not change. `both`: a loop may carry a value and its transpose. `eager`:
     products that are needed after a loop are stored before it, where they take fewer columns than their factors.
-    `once`: a product that several blocks of a stretch add to something is stored by the first of them.
+    `once`: a product that several blocks of a stretch add to something is stored by the first of them. `turned`: a sum
+    is computed as it is, and its transpose only ever made by transposing it, so that no two copies can differ.
     """
 
     hoist: bool = True
     both: bool = False
     eager: bool = False
     once: bool = False
+    turned: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,11 +66,12 @@ class PlannedLoop:
 
 @dataclass
 class Region:
-    """A program, or the body of a loop, and what it wants from outside."""
+    """A program, or the body of a loop, and what it wants from outside; of a program, how much was searched for it."""
 
     items: list[Stretch | PlannedLoop] = field(default_factory=list)
     wanted: dict[Word, None] = field(default_factory=dict)
     read_forms: set[Form] = field(default_factory=set)
+    searched: int = 0
 
 
 def terms(solver: Solver, store: Store, once: frozenset[Word] = frozenset()) -> list[tuple[Split, float]]:

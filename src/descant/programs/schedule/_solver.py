@@ -10,10 +10,10 @@ recursion over sub-words.
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from ..graph import Graph, Ref, Sum, Word
 from ..language import Constant
+from ._split import FREE, NEVER, Price, Split, trimmed
 
 # In units of one column of H; what decides is the number of blocks, this only breaks ties.
 HEAD_COST = 5.0
@@ -22,51 +22,29 @@ HEAD_COST = 5.0
 MOST_PLACES = 6
 
 
-@dataclass(frozen=True, order=True)
-class Price:
-    """Blocks first, then columns and heads."""
-
-    time: float
-    cost: float
-
-    def __add__(self, other: "Price") -> "Price":
-        return Price(max(self.time, other.time), self.cost + other.cost)
-
-
-FREE = Price(0, 0.0)
-NEVER = Price(math.inf, math.inf)
-
-
-@dataclass(frozen=True)
-class Split:
-    """A word as one head: f, g and h. If g and h are empty, f is a direct reading: H times a constant."""
-
-    f: Word
-    g: Word
-    h: Word
-
-    @property
-    def direct(self) -> bool:
-        """Whether no head of its own is needed: the head that carries can do it."""
-        return not self.g and not self.h
-
-
-def trimmed(word: Word) -> Word:
-    """Without the constant at its right end."""
-    return word[:-1] if word and isinstance(word[-1], Constant) else word
-
-
 class Solver:
-    """Prices of words, given what is stored when the first block begins."""
+    """Prices of words, given what is stored when the first block begins.
 
-    def __init__(self, graph: Graph, stored: Callable[[Word], bool], nodes: list[int], targets: Iterable[Sum] = ()):
-        self.graph, self.stored = graph, stored
+    With `turned` every sum that is read is stored, as it is first, and its transpose is made of that.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        stored: Callable[[Word], bool],
+        nodes: list[int],
+        targets: Iterable[Sum] = (),
+        turned: bool = False,
+    ):
+        self.graph, self.stored, self.turned = graph, stored, turned
         self._common = self._runs([*targets, *(graph.definition(Ref(node)) for node in nodes)])
         self._base: dict[Word, tuple[float, Split | None]] = {}
         self._term: dict[Word, tuple[Price, Split]] = {}
         self._read: dict[Word, Price] = {}
         self._ready: dict[Word, bool] = {}
         self._stored_words: dict[Word, tuple[Word, ...]] = {}
+        # How much was searched, about: so many splits were looked at.
+        self.searched = 0
         # Nodes in order, so that a long chain of them is no deep recursion.
         for node in nodes:
             if graph.nodes[node].sum is not None:
@@ -113,7 +91,9 @@ class Solver:
             if self.stored(self.graph.transposed(word)):
                 return math.inf, None  # transposing it is one head; its definition may reach far back
             definition = self.definition(word)
-            return (math.inf if definition is None else self.total(definition).time), None
+            if definition is None or (self.turned and word[0].transposed):  # type: ignore[union-attr]
+                return math.inf, None
+            return self.total(definition).time, None
         price, split = self._best(word, whole=False)
         return price.time, split
 
@@ -121,7 +101,7 @@ class Solver:
         """When a sum can be in H, all its words computed in one block."""
         price = Price(1, 0.0)
         for word in value.words:
-            price = price + self.term(word)[0]
+            price = price.together(self.term(word)[0])
         return price
 
     def term(self, word: Word) -> tuple[Price, Split]:
@@ -146,6 +126,9 @@ class Solver:
         self, word: Word, whole: bool, found: tuple[Price, Split], may_read: Callable[[Word], bool]
     ) -> tuple[Price, Split]:
         flipped, length = self.graph.transposed(word), len(word)
+        self.searched += length**2
+        # What is left at the end, by where it begins: it is asked for again and again.
+        rest: dict[int, Price | None] = {}
         # Of equal splits the one that reads most as it is stored: the easiest to follow.
         for i in range(length - 1, -1, -1):
             if not may_read(word[:i]):
@@ -156,9 +139,15 @@ class Solver:
                     continue
                 if first.time + 1 > found[0].time:
                     break
-                if not (may_read(flipped[length - j : length - i]) and may_read(word[j:])):
+                middle = flipped[length - j : length - i]
+                if not may_read(middle):
                     continue
-                price = first + self.read(flipped[length - j : length - i]) + self.read(word[j:])
+                if j not in rest:
+                    rest[j] = self.read(word[j:]) if may_read(word[j:]) else None
+                last = rest[j]
+                if last is None:
+                    continue
+                price = first.together(self.read(middle), last)
                 price = Price(price.time + 1, price.cost + HEAD_COST)
                 if price < found[0]:
                     found = (price, Split(word[:i], word[i:j], word[j:]))
@@ -173,10 +162,18 @@ class Solver:
 
     def _all_ready(self, word: Word) -> bool:
         definition = self.definition(word)
-        if definition is None or not all(map(self.ready, definition.words)):
+        if definition is None:
+            return False
+        # Of what is there transposed nothing is asked that might reach far back.
+        ready = self._here if self.stored(self.graph.transposed(word)) else self.ready
+        if not all(map(ready, definition.words)):
             return False
         virtual = self._virtual(word)
         return virtual is not None and virtual.time == 0
+
+    def _here(self, factor: Word) -> bool:
+        word = trimmed(factor)
+        return not word or self.stored(word)
 
     def read(self, word: Word) -> Price:
         """When a word can be a factor of a head."""
@@ -200,11 +197,13 @@ class Solver:
 
     def _virtual(self, word: Word) -> Price | None:
         definition = self.definition(word)
-        if definition is None:
+        if definition is None or self.turned:
             return None
+        if self.stored(self.graph.transposed(word)) and not all(map(self._here, definition.words)):
+            return None  # transposing it is one head; its definition may reach far back
         price = FREE
         for term in definition.words:
-            price = price + self.read(term)
+            price = price.together(self.read(term))
         places = {each for term in definition.words for each in self.stored_words(term)}
         return price if len(places) <= MOST_PLACES else None
 

@@ -81,6 +81,11 @@ def _after(steps: Iterable[Step], sources: Sources) -> Sources:
     return sources
 
 
+def after_any_number(loop: Loop) -> Sources:
+    """Which of the values that are alive before a loop each of them depends on after it."""
+    return _repeated(loop, {place: frozenset((place,)) for place in loop.alive})
+
+
 def _block(block: Block, sources: Sources) -> Sources:
     found = {place: sources[place] for place in block.kept}
     found |= {place: frozenset[int]() for place in block.writes}

@@ -122,12 +122,18 @@ Step = Block | Loop
 
 @dataclass(frozen=True)
 class Schedule:
-    """A program as steps on places."""
+    """A program as steps on places.
+
+    `values` are places of values that are no mere products, `copies` pairs of places of which the first holds the
+    second's value, transposed; both as far as they are known.
+    """
 
     places: tuple[Place, ...]
     inputs: dict[str, int]
     outputs: tuple[tuple[str, int], ...]
     steps: tuple[Step, ...]
+    values: tuple[int, ...] = ()
+    copies: tuple[tuple[int, int], ...] = ()
 
     def blocks(self) -> Iterator[Block]:
         """Every block once, in order."""

@@ -6,7 +6,7 @@ from which of the finished weights are zero, follows which entries can be differ
 
 import numpy as np
 
-from ..schedule import Reading, Schedule, unstable_loops
+from ..schedule import Reading, Schedule, mixes_generations, unstable_loops
 from ._layout import Columns, Layout
 from ._link import Weights
 
@@ -22,9 +22,11 @@ def check(schedule: Schedule, layout: Layout, weights: list[Weights]) -> int:
     2. Every factor of a head reads places of its own height, so no row of another value takes part in a sum.
     3. No block leaves anything outside of the places that are alive after it: there is no junk.
     4. Columns that no place owns are not read: their weights are zero.
-    5. A loop that carries a value twice doesn't mix the copies: their difference can't grow, however often it runs.
+    5. A loop that carries a value twice doesn't mix the copies: their difference can't grow, however often it runs. Nor
+       do many blocks one after the other.
     """
     _require(not unstable_loops(schedule), "a loop mixes two copies of a value")
+    _require(not mixes_generations(schedule), "blocks mix copies of values, again and again")
     heads = 0
     for index, block in enumerate(schedule.blocks()):
         before, after = layout.before[index], layout.after[index]
