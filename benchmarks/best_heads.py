@@ -1,4 +1,7 @@
-"""The best five-head LSA at d = n = 10, prior not isotropic: variable projection against L-BFGS on the weights, one start each."""
+"""The best five-head LSA at d = n = 10: variable projection against L-BFGS on the weights, one start each.
+
+The prior is not isotropic: otherwise there is nothing to search but one number.
+"""
 
 import jax
 import jax.numpy as jnp
