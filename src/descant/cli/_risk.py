@@ -54,7 +54,7 @@ def risk(
         Seed of the draws.
     """
     asked, references = Question(name, task, heads, query_masked, method, samples, seed), () if json else REFERENCES
-    answer = closed_answer(asked, references) or _measured_answer(asked, references)
+    answer = closed_answer(asked, references) or measured_answer(asked, references)
     if json:
         options: dict[str, Any] = {"query_masked": query_masked}
         if name == "multi-head-lsa":
@@ -65,7 +65,7 @@ def risk(
         _print_table(task.in_words(), name, answer)
 
 
-def _measured_answer(asked: Question, references: Sequence[str]) -> Answer:
+def measured_answer(asked: Question, references: Sequence[str]) -> Answer:
     """The answer of whatever laws and predictors there are."""
     import jax
 
