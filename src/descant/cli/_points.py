@@ -1,4 +1,4 @@
-"""What a sweep asks at every point: the risk of a predictor, or of a model after its training."""
+"""What a sweep asks at every point: the risk of a predictor."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,8 +8,10 @@ from ..sweeps import Evaluator, Fields, Outcome
 from ._closed import Question, closed_answer
 from ._task import TaskFlags
 
-# Closed forms take milliseconds: so many make a second, which is what a worker may lose.
-CLOSED_TOGETHER = 50
+# Closed forms take milliseconds: so many take a part of a second, which is what a worker may lose.
+TOGETHER = 50
+# Laws and sizes of a task, on which depends what is compiled.
+LAWS = ("task.d", "task.n", "task.prior", "task.inputs", "task.noise", "task.label_noise", "task.task")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,27 +32,33 @@ class MeasureFields:
     seed: int = 0
 
 
-RISK_FIELDS = Fields({"task": TaskFlags, "model": PredictorFields, "measure": MeasureFields}, frozenset({"task.noise"}))
+FIELDS = Fields(
+    {"task": (TaskFlags,), "model": (PredictorFields,), "measure": (MeasureFields,)}, frozenset({"task.noise"})
+)
 
 
-def _risk_shape(point: Mapping[str, Any]) -> str:
-    """What is compiled, if anything is, depends on the laws and sizes."""
-    return ", ".join(f"{name} {_kind(point[name])}" for name in ("model.name", "task.d", "task.n", *LAWS))
-
-
-LAWS = ("task.prior", "task.inputs", "task.noise", "task.label_noise", "task.task")
+def law_shapes(point: Mapping[str, Any]) -> str:
+    """The sizes and laws of a point's task, without the numbers of the laws."""
+    words = [f"{name.removeprefix('task.')} {_kind(point[name])}" for name in LAWS if point[name] is not None]
+    listed = [name for name in ("task.prior_mean", "task.input_spectrum") if isinstance(point[name], list)]
+    return ", ".join([*words, *(f"{name.removeprefix('task.')} listed" for name in listed)])
 
 
 def _kind(value: Any) -> str:
-    """A law without its numbers."""
     return "fixed" if isinstance(value, float) else str(value).partition(":")[0]
 
 
-def _risk(point: Mapping[str, Any]) -> Outcome:
-    from ._risk import measured_answer
+def _shape(point: Mapping[str, Any]) -> str:
+    return f"{point['model.name']}: {law_shapes(point)}"
 
-    predictor, measure = RISK_FIELDS.section(point, "model"), RISK_FIELDS.section(point, "measure")
-    task = RISK_FIELDS.section(point, "task")
+
+def _risk(point: Mapping[str, Any]) -> Outcome:
+    from .. import _check
+    from ._risk import METHODS, measured_answer
+
+    predictor = FIELDS.part(point, "model", PredictorFields)
+    measure, task = FIELDS.part(point, "measure", MeasureFields), FIELDS.part(point, "task", TaskFlags)
+    _check.one_of("measure.method", measure.method, METHODS)
     asked = Question(
         predictor.name,
         task,
@@ -70,15 +78,11 @@ def _risk(point: Mapping[str, Any]) -> Outcome:
     )
 
 
-def _risks(points: list[Mapping[str, Any]]) -> list[Outcome]:
-    return [_risk(point) for point in points]
-
-
 RISK = Evaluator(
     reference="descant.cli._points:RISK",
     sentence="the risk of a predictor, of a class its best member's, as descant risk has it",
-    completed=RISK_FIELDS.completed,
-    shape=_risk_shape,
-    run=_risks,
-    together=CLOSED_TOGETHER,
+    completed=FIELDS.completed,
+    shape=_shape,
+    run=lambda points: [_risk(point) for point in points],
+    together=TOGETHER,
 )

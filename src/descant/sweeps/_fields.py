@@ -5,7 +5,10 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+T = TypeVar("T")
 
 WORDS = {int: "a whole number", float: "a finite number", str: "text", bool: "true or false"}
 
@@ -22,42 +25,40 @@ class Field:
 class Fields:
     """Sections (`task`, `model`, ...) and their fields, read off the dataclasses that hold them.
 
-    **Arguments:** `sections` are dataclasses by the name of their section; `numbers_as_text` are fields of text that
-    may be given as a number, which they then stay (a noise level, say, is an axis of numbers).
+    **Arguments:** `sections` are dataclasses by the name of their section, which may be filled by several;
+    `numbers_as_text` are fields of text that may be given as a number, which they then stay (a noise level, say, is an
+    axis of numbers).
     """
 
-    sections: Mapping[str, type]
+    sections: Mapping[str, tuple[type, ...]]
     numbers_as_text: frozenset[str] = frozenset()
 
     @cached_property
     def known(self) -> dict[str, Field]:
         """All fields by their dotted names."""
         found = {}
-        for section, cls in self.sections.items():
-            hints = get_type_hints(cls, include_extras=False)
-            for each in fields(cls):
-                sorts = get_args(hints[each.name]) or (hints[each.name],)
-                if get_origin(hints[each.name]) in (tuple, Annotated):
-                    sorts = (hints[each.name],)
-                name = f"{section}.{each.name}"
-                if name in self.numbers_as_text:
-                    sorts = (float, *sorts)
-                found[name] = Field(sorts, each.default)
+        for section, parts in self.sections.items():
+            for cls in parts:
+                hints = get_type_hints(cls)
+                for each in fields(cls):
+                    name, hint = f"{section}.{each.name}", hints[each.name]
+                    sorts = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+                    found[name] = Field((float, *sorts) if name in self.numbers_as_text else sorts, each.default)
         return found
 
     def completed(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """A whole point: the given fields, as their types have them, and defaults; a `ValueError` if that fails."""
         return read_fields(self.known, given)
 
-    def section(self, point: Mapping[str, Any], name: str) -> Any:
-        """The dataclass of a section, from a whole point."""
-        begin = f"{name}."
-        values = {each.removeprefix(begin): value for each, value in point.items() if each.startswith(begin)}
-        for each in self.numbers_as_text:
-            short = each.removeprefix(begin)
-            if each.startswith(begin) and isinstance(values[short], float):
-                values[short] = repr(values[short])
-        return self.sections[name](**{each: tuple(v) if isinstance(v, list) else v for each, v in values.items()})
+    def part(self, point: Mapping[str, Any], section: str, cls: type[T]) -> T:
+        """One of the dataclasses of a section, from a whole point."""
+        values = {each.name: point[f"{section}.{each.name}"] for each in fields(cls)}  # pyright: ignore[reportArgumentType]
+        for name, value in values.items():
+            if isinstance(value, list):
+                values[name] = tuple(value)
+            elif f"{section}.{name}" in self.numbers_as_text and isinstance(value, float):
+                values[name] = repr(value)
+        return cls(**values)
 
 
 def read_fields(known: Mapping[str, Field], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Jobs as tasks of Ray: on a cluster of this machine, which lives as long as the sweep, or on another one."""
 
+import logging
 import os
 import signal
 import threading
@@ -78,7 +79,7 @@ class RayExecutor(AbstractExecutor):
                 address=self.address or "local",
                 include_dashboard=None if self.address else False,
                 log_to_driver=False,
-                logging_level="ERROR",
+                logging_level=logging.ERROR,
                 num_cpus=None if self.address else self.workers or cores(),
                 object_store_memory=None if self.address else OBJECT_BYTES,
             )
