@@ -73,6 +73,11 @@ class Sweep:
         assert {asked[x] for x in KEPT} == {1} and asked[GATE] == 2
 
 
+def _wait_for_the_end_of(worker: int) -> None:
+    while Path(f"/proc/{worker}").exists():
+        time.sleep(0.02)
+
+
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_a_worker_that_is_killed_costs_its_points_in_flight(executor, tmp_path):
     sweep = Sweep(tmp_path, executor, "--workers", "2")
@@ -92,8 +97,7 @@ def test_a_driver_that_is_killed_takes_its_workers_along_and_is_continued(execut
     worker = sweep.at_the_gate(process)
     process.kill()
     process.communicate()
-    while Path(f"/proc/{worker}").exists():
-        time.sleep(0.02)
+    _wait_for_the_end_of(worker)
     sweep.gate.touch()
     assert "48 of 48 points are done, 32 of them found" in sweep.run()
     sweep.check()
@@ -115,31 +119,36 @@ def test_after_ctrl_c_the_same_command_does_the_rest(executor, tmp_path):
     sweep.check()
 
 
+# A head without workers, and two nodes with one each, until nobody listens any more.
+CLUSTER = """
+import sys
+from ray.cluster_utils import Cluster
+cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+for _ in range(2):
+    cluster.add_node(num_cpus=1)
+print("address", cluster.address, flush=True)
+sys.stdin.read()
+cluster.shutdown()
+"""
+
+
 @needs_ray
 @pytest.mark.slow
-def test_a_node_that_is_lost_costs_its_points_in_flight(tmp_path, monkeypatch):
-    """A cluster of two nodes that is there already; the one whose worker waits at the gate is killed."""
-    from ray.cluster_utils import Cluster
-
+def test_a_node_that_is_lost_costs_its_points_in_flight(tmp_path):
+    """On a cluster that is there already: the node whose worker waits at the gate is killed."""
     sweep = Sweep(tmp_path, "ray")
-    for name, value in sweep.environment.items():
-        monkeypatch.setenv(name, value)  # what a cluster's workers see is what it was started with
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    try:
-        other = cluster.add_node(num_cpus=1)
-        sweep.command += ["--address", cluster.address]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([sys.executable, "-c", CLUSTER], env=sweep.environment, text=True, **pipes) as cluster:
+        address = next(line.split()[1] for line in cluster.stdout if line.startswith("address"))
+        sweep.command += ["--address", address]
         process = sweep.start()
         worker = sweep.at_the_gate(process)
-        parent = int(Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[1])
-        there = parent in [each.process.pid for each in other.all_processes["raylet"]]
-        if there:
-            cluster.remove_node(other, allow_graceful=False)
-        else:
-            os.kill(worker, signal.SIGKILL)  # the head itself is not to be lost
+        raylet = int(Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[1])
+        for each in (raylet, worker):  # a worker outlives its node for as long as it has something to do
+            os.kill(each, signal.SIGKILL)
         sweep.gate.touch()
         out, err = process.communicate()
-        assert process.returncode == 0, err
-        assert "48 of 48 points are done" in out
-        sweep.check()
-    finally:
-        cluster.shutdown()
+        cluster.stdin.close()
+    assert process.returncode == 0, err
+    assert "48 of 48 points are done" in out
+    sweep.check()

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import Array, Key, PRNGKeyArray
 
 from .. import _check, _memory
 from .._predictor import AbstractPredictor
@@ -22,6 +22,8 @@ from ._solver import Solver
 
 SCHEDULES = ("constant", "cosine")
 LR = 1e-3
+# One key for all members, or a key for each.
+Keys = PRNGKeyArray | Key[Array, " members"]
 # Members that train together where many trainings are asked for: always as many, so that there is one program.
 MEMBERS = 8
 
@@ -45,7 +47,7 @@ class AdamTrainer:
         tasks: AbstractTask | Sequence[AbstractTask],
         *,
         objective: str = "query",
-        key: PRNGKeyArray,
+        key: Keys,
         steps: int = 5000,
         batch: int = 2048,
         lr: float | Sequence[float] = LR,
@@ -172,7 +174,7 @@ def _adam(clip: float) -> optax.GradientTransformation:
 
 @eqx.filter_jit
 def _run(
-    carry: Any, static: Any, tasks: Any, rates: Array, key: PRNGKeyArray, start: Array, settings: _Settings
+    carry: Any, static: Any, tasks: Any, rates: Array, key: Keys, start: Array, settings: _Settings
 ) -> tuple[Any, Array]:
     """`count` steps of all members; the losses are (count, members)."""
     members = rates.shape[0]

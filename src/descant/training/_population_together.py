@@ -48,7 +48,7 @@ def population_together(
     for index, model in enumerate(models):
         own = np.flatnonzero(owners == index)
         losses = ends.value[own] * scales[own]
-        best = own[np.argmin(np.where(np.isnan(losses), np.inf, losses))]
+        best = int(own[np.argmin(np.where(np.isnan(losses), np.inf, losses))])
         found.append((rebuild(model, ends.theta[best]), _in_words(ends, best)))
     return found
 
@@ -68,20 +68,20 @@ def _descended(
     begun = []
     for start in range(0, count, LANES):
         some = np.minimum(np.arange(start, start + LANES), count - 1)
-        made = _begin(thetas[some], _rows(laws, some), template, d, n)
+        made = _begin(jnp.asarray(thetas[some]), _rows(laws, some), template, d, n)
         begun.append(jax.tree.map(lambda leaf: np.asarray(leaf)[: count - start], made))  # noqa: B023
     scales, here = jax.tree.map(lambda *leaves: np.concatenate(leaves), *begun)
     while (going := np.flatnonzero(here.state == GOING)).size:
         going = going[:LANES]
         some = np.resize(going, LANES)
-        after = _go_on(_rows(here, some), scales[some], _rows(laws, some), template, d, n)
+        after = _go_on(_rows(here, some), jnp.asarray(scales[some]), _rows(laws, some), template, d, n)
         for old, new in zip(here, after, strict=True):
             old[going] = np.asarray(new)[: going.size]
     return scales, here
 
 
 def _rows(tree: Any, indices: Int[np.ndarray, " lanes"]) -> Any:
-    return jax.tree.map(lambda leaf: leaf[indices], tree)
+    return jax.tree.map(lambda leaf: jnp.asarray(leaf[indices]), tree)
 
 
 def _in_units(laws: Laws, template: Any, d: int, n: int, scale: Float[Array, ""]):
@@ -89,7 +89,7 @@ def _in_units(laws: Laws, template: Any, d: int, n: int, scale: Float[Array, ""]
 
 
 @eqx.filter_jit
-def _begin(thetas: Float[np.ndarray, "lanes p"], laws: Laws, template: Any, d: int, n: int):
+def _begin(thetas: Float[Array, "lanes p"], laws: Laws, template: Any, d: int, n: int):
     def one(theta, laws):
         zero = _in_units(laws, template, d, n, jnp.ones(()))(jnp.zeros_like(theta))
         scale = jnp.where(zero > 0, zero, jnp.ones(()))
@@ -99,7 +99,7 @@ def _begin(thetas: Float[np.ndarray, "lanes p"], laws: Laws, template: Any, d: i
 
 
 @eqx.filter_jit
-def _go_on(here: Descent, scales: Float[np.ndarray, " lanes"], laws: Laws, template: Any, d: int, n: int) -> Descent:
+def _go_on(here: Descent, scales: Float[Array, " lanes"], laws: Laws, template: Any, d: int, n: int) -> Descent:
     def one(here, scale, laws):
         return go_on(_in_units(laws, template, d, n, scale), here, GRADIENT, TURNS)
 
