@@ -48,7 +48,10 @@ def test_what_comes_of_a_training_does_not_depend_on_those_beside_it(solver, set
         assert found.tobytes() == together[index].tobytes(), f"{solver} {index} in another place"
 
 
-@pytest.mark.parametrize("inputs", [None, UniformInputs(-1, 1)], ids=["problem", "moments"])
+@pytest.mark.parametrize(
+    "inputs",
+    [pytest.param(None, id="problem"), pytest.param(UniformInputs(-1, 1), id="moments", marks=pytest.mark.slow)],
+)
 def test_the_population_together_finds_the_least_risk_of_the_class(inputs):
     models, tasks, choice, keys, settings = setting("population", 4, 2, inputs)
     found = train_together(models, tasks, choice, keys=keys, settings=settings)
