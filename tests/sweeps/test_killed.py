@@ -139,7 +139,9 @@ def test_a_node_that_is_lost_costs_its_points_in_flight(tmp_path):
     sweep = Sweep(tmp_path, "ray")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen([sys.executable, "-c", CLUSTER], env=sweep.environment, text=True, **pipes) as cluster:
-        address = next(line.split()[1] for line in cluster.stdout if line.startswith("address"))
+        told = cluster.stdout
+        assert told is not None
+        address = next(line.split()[1] for line in told if line.startswith("address"))
         sweep.command += ["--address", address]
         process = sweep.start()
         worker = sweep.at_the_gate(process)

@@ -31,8 +31,8 @@ def train_together(
     >>> models = [LSA.random(2, key=jax.random.key(seed)) for seed in range(2)]
     >>> tasks = [LinearRegression(d=2, n=4), LinearRegression(d=2, n=4, noise=1.0)]
     >>> choice = choose(models[0], tasks[0])
-    >>> found = train_together(models, tasks, choice, keys=[jax.random.key(0)] * 2, settings=[{}, {}])
-    >>> found[1][1]
+    >>> (_, why), _ = train_together(models, tasks, choice, keys=[jax.random.key(0)] * 2, settings=[{}, {}])
+    >>> why
     "gradient below 1e-09 of the zero predictor's risk"
     """
     together = choice.record.together
