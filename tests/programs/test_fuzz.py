@@ -4,6 +4,7 @@ The seed is fixed, so that a run can be repeated; DESCANT_TEST_SEED=... draws ot
 as anybody likes.
 """
 
+import ast
 import json
 import os
 import subprocess
@@ -26,6 +27,7 @@ from descant.programs.fuzz import (
     general,
     judge,
     meaning,
+    numbers,
     shrunk,
     write,
 )
@@ -136,6 +138,12 @@ def test_programs_are_of_every_kind():
     assert general(5) != general(6) and general(5).text == general(5).text
     long = [contracting(number, 1000) for number in range(60)]
     assert sum(each.settings["T"] >= 500 for each in long) > 20
+
+
+def test_every_text_is_python():
+    """Whichever expressions stand inside one another: a power that is turned must be in brackets."""
+    for number in islice(numbers(2026111803), 3000):
+        ast.parse(write(number, 10).text)
 
 
 def test_contracting_programs_contract():

@@ -38,7 +38,7 @@ class Functions(AbstractValues):
 
     def _elementwise(self, shape: Shape, depth: int) -> str:
         one, two = self._value(shape, depth - 1), self._value(shape, depth - 1)
-        return self.random.choice([f"({one} * {two})", f"hadamard({one}, {two})", f"{one} ** 2"])
+        return self.random.choice([f"({one} * {two})", f"hadamard({one}, {two})", f"({one} ** 2)"])
 
     def _diagonal(self, shape: Shape, depth: int) -> str:
         size = shape[0]
