@@ -76,7 +76,7 @@ def sweep(
 
     told, progress = watching.get(), None
     team = EXECUTORS[executor](workers, address)
-    _say(json, f"{len(plan.points)} points, {len(plan.groups)} groups; {team.in_words()}")
+    _say(json, f"{len(plan.points)} points, {_groups(len(plan.groups))}; {team.in_words()}")
     try:
         for progress in run_sweep(plan, store, team):
             told(progress.share, WHAT)
@@ -117,7 +117,7 @@ def _show_plan(plan: "Plan", store: "Store", name: str, json: bool) -> None:
         return
     repeated = plan.grid.count - len(plan.points)
     twice = f" ({repeated} are in the grid twice)" if repeated else ""
-    print(f"{len(plan.points)} points{twice}, {len(kept)} of them kept already, {left} left; {len(sizes)} groups:")
+    print(f"{len(plan.points)} points{twice}, {len(kept)} of them kept already, {left} left; {_groups(len(sizes))}:")
     for shape, count in list(sizes.items())[:SHOWN]:
         print(f"  {count} of {shape}")
     if len(sizes) > SHOWN:
@@ -143,6 +143,10 @@ def _show(plan: "Plan", progress: "Progress", store: "Store", name: str, json: b
         print(f"failed: {where}: {each['reason']}")
     if len(failed) > SHOWN:
         print(f"and {len(failed) - SHOWN} more failed; the table has their reasons")
+
+
+def _groups(count: int) -> str:
+    return f"{count} group{'s' if count != 1 else ''}"
 
 
 def _say(quiet: bool, sentence: str) -> None:
