@@ -67,7 +67,8 @@ SEEN = (
     "What was set when: that to learn is to do better than the best linear block, and that much worse is a factor of "
     "two, before there was any training that could decide. That networks which learn without MLP refute the claim was "
     "chosen after three seeds of them had been seen; the two that were trained later agree, but would not decide "
-    "alone. That the paper's training need not have settled was decided after the look, too. It has not: most losses still fall at its end, and one without MLP jumped from 2.4 to 6.3 on its way. "
+    "alone. That the paper's training need not have settled was decided after the look, too. It has not: most losses "
+    "still fall at its end, and one without MLP jumped from 2.4 to 6.3 on its way. "
     "By the factor of two alone the claim would be undecided.",
     "At width 64 the three seeds without MLP are below the block as well, by 6.3 standard errors; with three seeds 19 "
     "would be needed. They leave their plateau between steps 60,000 and 130,000. With MLP that width was stopped on "
