@@ -5,7 +5,7 @@ CORE := .venv/.core
 DEV := .venv/.dev
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help setup torch llm reproduce test check bench docs figures clean
+.PHONY: help setup torch ray llm reproduce test check bench docs figures clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -15,6 +15,9 @@ setup: $(DEV)  ## make .venv with everything a developer needs
 
 torch: $(DEV)  ## add PyTorch, for to_torch and its tests
 	$(PIP) --editable '.[torch]'
+
+ray: $(DEV)  ## add Ray, for sweeps on a cluster and their tests
+	$(PIP) --editable '.[ray]'
 
 llm: $(DEV)  ## add transformers, and get the small models, for descant llm and its tests
 	$(PIP) --editable '.[llm]'

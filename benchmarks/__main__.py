@@ -11,11 +11,13 @@ from . import (
     one_layer,
     papers_recipe,
     question,
+    sweep,
     time_to_loss,
 )
 
 for benchmark in (
     question,
+    sweep,
     context_length,
     moment_risk,
     best_heads,

@@ -1,4 +1,7 @@
-"""The best five-head LSA at d = n = 10: variable projection against L-BFGS on the weights, one start each."""
+"""The best five-head LSA at d = n = 10: variable projection against L-BFGS on the weights, one start each.
+
+The prior is not isotropic: otherwise there is nothing to search but one number.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +16,7 @@ D, HEADS = 10, 5
 
 
 def main() -> None:
-    problem = Problem(jnp.ones(D), jnp.eye(D), jnp.eye(D), D, sigma=0.0)
+    problem = Problem(jnp.ones(D), jnp.diag(jnp.linspace(0.5, 1.5, D)), jnp.eye(D), D, sigma=0.0)
     cut = HEADS * (D + 1)
 
     @jax.jit

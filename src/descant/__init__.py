@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         measure as measure,
         programs as programs,
         runs as runs,
+        sweeps as sweeps,
         tasks as tasks,
         theory as theory,
         training as training,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
         Unknown as Unknown,
     )
 
-_ROOMS = ("attention", "estimators", "llm", "measure", "programs", "runs", "tasks", "theory", "training")
+_ROOMS = ("attention", "estimators", "llm", "measure", "programs", "runs", "sweeps", "tasks", "theory", "training")
 _HOME = {
     **dict.fromkeys(("AbstractLinearPredictor", "AbstractPredictor"), "_predictor"),
     **dict.fromkeys(("Risk", "best", "risk"), "measure"),

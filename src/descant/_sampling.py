@@ -1,6 +1,5 @@
 """Means over random draws with their standard errors, in bounded memory and on all cores."""
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -13,17 +12,13 @@ from jaxtyping import Array, PRNGKeyArray
 from numpy.typing import ArrayLike
 
 from . import _check
+from ._cores import cores
 from ._watching import DRAWN, watching
 
 # Draws that are held at once: small enough for the caches, large enough to hide what a call costs.
 CHUNK = 4096
 # A standard error of a thirty-thousandth of the spread; more would take days, and memory for what is told of chunks.
 MOST_SAMPLES = 10**9
-
-
-def cores() -> int:
-    """How many cores this process may use; fewer than the machine has under `taskset` or in a container."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def standard_error(values: ArrayLike, axis: int | None = None) -> Any:

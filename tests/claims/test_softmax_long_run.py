@@ -1,5 +1,6 @@
-"""The program of the long run on a GPU computes what Descant's softmax transformer does."""
+"""The long run of softmax transformers on a GPU: its program is Descant's, and its page says what was found."""
 
+import itertools
 import operator
 
 import equinox as eqx
@@ -9,8 +10,10 @@ import numpy as np
 import pytest
 
 from benchmarks import softmax_blocks as gpu
+from descant.claims import find, long_run
 from descant.claims.ltb import _blocks
 from descant.tasks import Prompt
+from tests.support.claims_lab import run
 
 SIZE = _blocks.SMALL._replace(d=3, n=5, depth=2, gpt2=True)
 OUTER = {
@@ -43,6 +46,44 @@ def test_what_the_gpu_trains_is_the_softmax_transformer(monkeypatch):
         # Off a GPU the kernel is interpreted, which shifts the last prompt's rows.
         assert np.allclose(plain[:18], fused[:18], atol=1e-5)
         assert np.allclose(back(slope)[0][:18], fused_back(slope)[0][:18], atol=1e-5)
+
+
+@pytest.mark.slow
+def test_what_the_long_run_decides_and_what_it_leaves_open(tmp_path):
+    """Networks without MLP learn, which refutes words of a transcription; by how much they differ stays open."""
+    found = run("softmax-blocks", tmp_path)
+    outcomes = {(check.against, check.outcome) for check in found.checks}
+    open_ = {("with", "undecided"), ("larger", "undecided")}
+    assert outcomes == {("zero", "passes"), ("control", "passes"), ("without", "refutes"), *open_}
+    assert found.decisive.against == "without" and found.long_runs
+    assert find(["softmax-blocks"])["softmax-blocks"].standing(found.verdict) == "not-as-read"
+
+
+def test_the_page_of_the_long_run_says_what_its_curves_show():
+    """Numbers in the words of `softmax_blocks.SEEN`."""
+    shipped = long_run("softmax-blocks")
+    assert shipped is not None
+    trainings = {
+        (each.width, each.mlp): each
+        for each in (_blocks.Training(**raw) for raw in shipped.numbers["trainings"])
+        if each.schedule == "constant"
+    }
+    without, with_mlp, narrow, stopped = (trainings[key] for key in itertools.product((128, 64), _blocks.MLPS))
+    curves = {key: {row[0]: row[1:] for row in each.curve} for key, each in trainings.items()}
+    assert [len(each.values) for each in (without, with_mlp, narrow, stopped)] == [5, 5, 3, 3]
+    assert [each.steps for each in (without, with_mlp, narrow, stopped)] == [200_000, 200_000, 200_000, 70_000]
+    # On the plateau, and off it.
+    plateau, after = curves[128, "none"][40_000], curves[128, "none"][50_000]
+    assert 19.5 < min(plateau) < max(plateau) < 21.5 and max(after) < 16
+    assert 7 < min(curves[128, "relu"][40_000]) < max(curves[128, "relu"][40_000]) < 8
+    assert min(curves[64, "none"][60_000]) > 19.5 and max(curves[64, "none"][130_000]) < 15
+    # All below the best linear block; kinds closer than seeds.
+    assert max(without.values + with_mlp.values + narrow.values) < 6.8
+    assert (round(min(with_mlp.values), 2), round(max(with_mlp.values), 2)) == (0.16, 4.28)
+    ratios = [np.log(min(a.values) / max(b.values)) for a, b in ((without, with_mlp), (with_mlp, without))]
+    assert np.allclose(np.exp(ratios), (1 / 4, 1 / 19), rtol=0.08)
+    # Not at an end.
+    assert curves[128, "none"][164_000][0] < 2.4 and curves[128, "none"][166_000][0] > 6.3
 
 
 def with_weights(model, p):

@@ -15,7 +15,7 @@ from tests.support.commands import run
 COMMANDS = [
     ("risk",), ("train",), ("eval",), ("models",), ("runs",), ("runs", "compare"), ("runs", "delete"), ("claims",),
     ("reproduce",), ("crosscheck",), ("table1",), ("compile",), ("run",), ("programs",), ("fuzz",),
-    ("decompile",),
+    ("decompile",), ("sweep",),
     ("llm", "sts"), ("llm", "models"),
 ]  # fmt: skip
 
@@ -79,6 +79,7 @@ def folder(tmp_path, monkeypatch) -> Path:
     for name, noise in (("one", "uniform:5"), ("two", "1,3")):
         task = TaskFlags(d=10, n=20, noise=noise, prior_mean=tuple(map(float, range(10))), inputs="student-t:15")
         store.open(config_of(task).to_json(), tmp_path / "runs" / name)
+    (tmp_path / "squares.toml").write_text('evaluator = "tests.support.sweep_points:square"\n[grid]\nx = [1, 2]\n')
     np.savez(tmp_path / "data.npz", X=np.ones((4, 2)), y=np.ones((4, 1)))
     return tmp_path
 
@@ -94,6 +95,7 @@ def folder(tmp_path, monkeypatch) -> Path:
         ("runs delete one --yes --root runs", (None, None)),
         ("risk zero --d 2 --n 3 --seed 5 --samples 64", (5, 64)),
         ("llm models", (None, None)),
+        ("sweep squares.toml --executor local", (None, None)),
         ("compile ridge --set n=4 d=2 T=2 --out made", (None, None)),
     ],
 )

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from descant.cli._closed import Question, closed_answer
-from descant.cli._risk import REFERENCES, _measured_answer
+from descant.cli._risk import REFERENCES, measured_answer
 from descant.cli._task import TaskFlags
 from tests.support.commands import fresh, run
 
@@ -193,7 +193,7 @@ def test_closed_answers_are_the_measured_ones(name):
     for noise in ("0", "0.5"):
         flags = TaskFlags(d=3, n=4, prior_mean=1.0, prior_scale=2.0, input_condition=3.0, noise=noise)
         asked = Question(name, flags, None, True, "auto", 64, 7)
-        closed, measured = closed_answer(asked, REFERENCES), _measured_answer(asked, REFERENCES)
+        closed, measured = closed_answer(asked, REFERENCES), measured_answer(asked, REFERENCES)
         assert closed is not None
         assert [name for name, _ in closed.beside] == [name for name, _ in measured.beside]
         pairs = [(closed.found, measured.found)]

@@ -81,6 +81,7 @@ RIGHT = {
     "run": ["{program}", "--inputs", "{arrays}", "--out", "results.npz"],
     "decompile": ["{program}"],
     "programs": [],
+    "sweep": ["{grid}", "--executor", "local"],
     "fuzz": ["--programs", "1", "--max-steps", "2"],
     # The last thing that is looked at: no model is loaded.
     "llm sts": ["--data", "{sts}", "--queries", "3", "--model", "missing.gguf"],
@@ -121,6 +122,7 @@ class Sandbox:
         (root / "folder").mkdir()
         (root / "folder" / "kept.txt").write_text("also the user's\n")
         (root / "broken.json").write_text("{")
+        (root / "grid.toml").write_text('evaluator = "tests.support.sweep_points:square"\n[grid]\nx = [1]\n')
         (root / "deep.py").write_text("def deep(X: 'n d'):\n    return " + "(" * 500 + "X" + ")" * 500 + "\n")
         (root / "nested.py").write_text("def nested(X: 'n d'):\n    return X" + " + X" * 20_000 + "\n")
         for name, content in damaged_arrays(box.arrays.read_bytes()).items():
@@ -138,7 +140,10 @@ class Sandbox:
 
     def filled(self, words: list[str]) -> list[str]:
         """The words, with the names of the sandbox's files in their places."""
-        names = {each: str(self.root / each) for each in ("run", "program", "sts")} | {"arrays": str(self.arrays)}
+        names = {each: str(self.root / each) for each in ("run", "program", "sts")} | {
+            "arrays": str(self.arrays),
+            "grid": str(self.root / "grid.toml"),
+        }
         return [names.get(word[1:-1], word) if word.startswith("{") else word for word in words]
 
     def contents(self) -> dict[str, bytes | None]:
@@ -273,6 +278,10 @@ def _bad_values(name: str, each: Any, sorts: tuple[Any, ...], box: Sandbox) -> I
             "n=9\0",
             "☃=1",
         )
+    elif flag == "--out":
+        # Not a path alone: any address that fsspec knows.
+        below = str(box.root / "notes.txt" / "below")
+        yield from ("", "a\0b", "nonsense://somewhere", str(box.root / "notes.txt"), below)
     elif flag == "--guess":
         yield from ("nobody", ",", "none,nobody", "none,,gold", "☃")
     elif flag not in ("--base-url", "--model"):
@@ -286,6 +295,8 @@ def _positional(name: str, box: Sandbox) -> tuple[str, ...]:
         case "runs compare" | "eval":
             return ("", "nothing", "a\0b", "x" * 300, "☃", *files)
         case "run" | "decompile":
+            return ("a\0b", "nothing", *files)
+        case "sweep":
             return ("a\0b", "nothing", *files)
         case "compile":
             return (*NOT_A_NAME, *files, *(str(box.root / each) for each in ("deep.py", "nested.py", "flipped.npz")))

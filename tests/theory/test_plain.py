@@ -1,5 +1,7 @@
 """Closed forms in NumPy: the same numbers as through tasks and predictors, without JAX."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ PROBLEMS = {
     "isotropic": (np.ones(4), np.eye(4), np.eye(4), 4, 0.5),
     "without noise, short": (-2 * np.ones(4), 0.25 * np.eye(4), np.eye(4), 3, 0.0),
     "skewed": (np.array([1.0, 0, -1]), SKEWED @ SKEWED, SKEWED, 7, 0.7),
+    "two levels, long": (np.array([0.1, -0.3, 0, 0.2, 1]), 3 * np.eye(5), 2 * np.eye(5), 40, 1.5),
     "without a mean": (np.zeros(3), 2 * np.eye(3), np.eye(3), 9, 1.0),
 }
 
@@ -39,13 +42,17 @@ def test_the_same_where_the_query_attends(estimator):
     np.testing.assert_allclose(least_risk(estimator, problem, query_masked=False), measured, rtol=1e-11)
 
 
-@pytest.mark.parametrize("name", ["isotropic", "without noise, short", "without a mean"])
-def test_one_head_without_a_search_is_what_the_search_finds(name):
+@pytest.mark.parametrize("heads", [1, 2, 3, 4])
+@pytest.mark.parametrize("name", ["isotropic", "without noise, short", "without a mean", "two levels, long"])
+def test_heads_without_a_search_are_what_the_search_finds(name, heads):
     problem, _ = posed(name)
-    searched = best_of_form(GaussianForm(Whitened.of(problem), True, False), 1)
-    found = best_gaussian_heads(problem, 1)
+    if name == "two levels, long":
+        problem = replace(problem, noise4=2 * problem.noise4)
+    searched = best_of_form(GaussianForm(Whitened.of(problem), True, False), heads)
+    found = best_gaussian_heads(problem, heads)
     assert found.gradient < 1e-10
     np.testing.assert_allclose(found.risk, searched.risk, rtol=1e-12)
+    assert found.v.shape == (heads, problem.d + 1)
 
 
 @pytest.mark.parametrize("name", ["isotropic", "skewed"])

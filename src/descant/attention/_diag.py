@@ -118,6 +118,14 @@ def _from_gd(model: GDPlusPlusTransformer, like: Diag, task: AbstractTask) -> Di
     )
 
 
+def _reduced(model: Diag) -> AbstractDiagonal:
+    """Four omegas per layer, whatever the heads."""
+    from ._free_diag import FreeDiag  # noqa: PLC0415 - its levels are made here
+
+    omegas = model.omegas()
+    return FreeDiag(omegas[:, 0, 0], omegas[:, 0, 1], omegas[:, 1, 0], omegas[:, 1, 1], depth=model.depth)
+
+
 KIND = Kind(
     name="diag",
     sentence="linear transformer with diagonal heads (DIAG)",
@@ -126,5 +134,6 @@ KIND = Kind(
     restart=_restart,
     levels=levels_over_gd(_from_gd),
     layers=layers_of,
+    reduced=_reduced,
     torch=stack_torch,
 )

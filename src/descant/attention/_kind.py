@@ -58,6 +58,8 @@ class Kind:
       level last; left out, only its own.
     - `layers(model)`: how many layers it has; the more, the more rare contexts the solver `lm` draws.
     - `prepared`: a form of contexts in which it is cheaper than on moments.
+    - `reduced(model)`: a model of another kind that is the same function and has fewer numbers; the solver `lm`
+      differentiates by those, and by them along its own.
     - `arguments`: names of the constructor's arguments that a file describes it by, each a field of the same name; left
       out, a file holds all its fields. Needed where a field is another library's module, such as `equinox.nn.Linear`.
     - `torch(model, d)`: the same model as a PyTorch module.
@@ -84,6 +86,7 @@ class Kind:
     levels: Callable[..., list[Any]] | None = None
     layers: Callable[[Any], int] = _one_layer
     prepared: Prepared | None = None
+    reduced: Callable[[Any], Any] | None = None
     arguments: tuple[str, ...] | None = None
     torch: Callable[[Any, int | None], Any] | None = None
     optimum: Callable[..., dict[str, Any] | None] | None = None

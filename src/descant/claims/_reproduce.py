@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from .. import _kept
-from .._sampling import cores
+from .._cores import cores
 from ._claim import Claim, find
 from ._judgement import Judgement, judge, judgement_path, load
 from ._lab import PARTS

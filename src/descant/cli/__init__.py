@@ -21,6 +21,7 @@ from ._models import models
 from ._programs import compile_command, programs_command, run_command
 from ._risk import risk
 from ._runs import app as runs
+from ._sweep import sweep
 from ._table1 import table1
 from ._train import evaluate, train
 from ._values import check_values
@@ -43,6 +44,7 @@ app.command(models)
 app.command(train)
 app.command(evaluate, name="eval")
 app.command(runs)
+app.command(sweep)
 app.command(table1)
 app.command(compile_command, name="compile")
 app.command(run_command, name="run")

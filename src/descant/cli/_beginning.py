@@ -62,29 +62,35 @@ class KindBeginning:
         """The training, not begun; members beside the first have other random weights."""
         import jax
 
-        from ..training import RANDOM_STARTS, make_trainer
+        from ..training import make_trainer
 
         members = self.start
         if choice.record.many and flags.seeds > 1:
             keys = [jax.random.fold_in(key, 100 + index) for index in range(1, flags.seeds)]
             members = [self.start, *(self.kind.made(self.task, key=each, **vars(self.options)) for each in keys)]
+        given = self.settings(choice, flags)
+        return make_trainer(members, self.task, choice, key=jax.random.fold_in(key, 1), **given)
+
+    def settings(self, choice: "Choice", flags: SolverFlags) -> dict[str, Any]:
+        """What the flags are to the solver."""
+        from ..training import RANDOM_STARTS
+
         # Members are models of their own; to the other solvers they are further starts.
         more = None if flags.seeds == 1 or choice.record.many else RANDOM_STARTS + flags.seeds - 1
-        given = choice.record.settings(steps=flags.steps, batch=flags.batch, lr=flags.lr, seeds=more)
-        return make_trainer(members, self.task, choice, key=jax.random.fold_in(key, 1), **given)
+        return choice.record.settings(steps=flags.steps, batch=flags.batch, lr=flags.lr, seeds=more)
 
     def references(self) -> "References":
         """What the display compares with."""
         from ..training import References
 
-        return References.of(self.task, self._known_optimum())
+        return References.of(self.task, self.known_optimum())
 
     def outcome(self, model: Any, measure: Callable[[Any], Measured]) -> tuple[Any, Measured, Mapping[str, bytes]]:
         """The model to keep, and nothing beside it."""
         del measure
         return model, {}, {}
 
-    def _known_optimum(self) -> float | None:
+    def known_optimum(self) -> float | None:
         """The least risk of the class, where theory knows it."""
         from ..measure import best, exact_risk
 

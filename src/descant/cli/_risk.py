@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args
 
 from cyclopts import Parameter
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ..measure import Method
 
 REFERENCES = ("bayes", "ridge", "zero")
+Methods = Literal["auto", "exact", "moments", "tokens"]
+METHODS = get_args(Methods)
 
 
 def risk(
@@ -24,7 +26,7 @@ def risk(
     task: Annotated[TaskFlags, Parameter(name="*")],
     heads: int | None = None,
     query_masked: Annotated[bool, Parameter(negative="--query-attends", show_default="--query-masked")] = True,
-    method: Literal["auto", "exact", "moments", "tokens"] = "auto",
+    method: Methods = "auto",
     samples: int = 32_768,
     seed: int = 0,
     json: Json = False,
@@ -54,7 +56,7 @@ def risk(
         Seed of the draws.
     """
     asked, references = Question(name, task, heads, query_masked, method, samples, seed), () if json else REFERENCES
-    answer = closed_answer(asked, references) or _measured_answer(asked, references)
+    answer = closed_answer(asked, references) or measured_answer(asked, references)
     if json:
         options: dict[str, Any] = {"query_masked": query_masked}
         if name == "multi-head-lsa":
@@ -65,7 +67,7 @@ def risk(
         _print_table(task.in_words(), name, answer)
 
 
-def _measured_answer(asked: Question, references: Sequence[str]) -> Answer:
+def measured_answer(asked: Question, references: Sequence[str]) -> Answer:
     """The answer of whatever laws and predictors there are."""
     import jax
 

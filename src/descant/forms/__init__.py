@@ -33,8 +33,8 @@ from ._heads import (
     best_gaussian_heads as best_gaussian_heads,
     best_of_form as best_of_form,
 )
+from ._isotropic import one_head_isotropic_minimum as one_head_isotropic_minimum
 from ._least_risk import least_risk as least_risk
-from ._one_head import one_head_isotropic_minimum as one_head_isotropic_minimum
 from ._oracle import NOISY as NOISY, oracle_risk as oracle_risk
 from ._problem import (
     LONGEST as LONGEST,

@@ -6,8 +6,8 @@ is left is a smooth function on the Grassmannian, with H (d + 1 - H) unknowns, w
 deterministic starts and a final Newton step minimise. This is alternating least squares with the inner half done
 exactly and the outer half done at second order: plain alternation crawls where d heads nearly suffice.
 
-The quadratic form of the inner problem is in `_quadratic`, in whitened coordinates. One head on an isotropic problem
-needs no search: see `_one_head`.
+The quadratic form of the inner problem is in `_quadratic`, in whitened coordinates. On isotropic problems
+the best values are known up to one number, and there is no search: see `_isotropic`.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from .. import _check, _memory
 from .._watching import TRIED, watching
-from ._one_head import best_single_value
+from ._isotropic import best_values
 from ._problem import AbstractProblem, Whitened
 from ._quadratic import AbstractForm, GaussianForm, Tensor, subspace_basis
 
@@ -143,7 +143,8 @@ def best_gaussian_heads(
 ) -> HeadSolution:
     """The LSA with `heads` heads of least risk under Gaussian laws, see `theory.best_heads`."""
     white = Whitened.of(problem)
-    start = None if free_offset or not query_masked or heads > 1 else best_single_value(white)
+    searched = free_offset or not query_masked or heads > white.k
+    start = None if searched else best_values(white, heads)
     return best_of_form(GaussianForm(white, query_masked, free_offset), heads, start)
 
 

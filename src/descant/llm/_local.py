@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .._sampling import cores
+from .._cores import cores
 from ._prompts import Prompt
 from ._reading import DIGITS, Reply, Scale
 from ._templates import Template

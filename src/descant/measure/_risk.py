@@ -14,13 +14,14 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check, _memory
+from .._cores import cores
 from .._final import is_ours
 from .._fingerprint import fingerprint
 from .._lapack import one_by_one
 from .._predictor import AbstractPredictor
 from .._reason import reason_against
 from .._risk import Excess, Risk
-from .._sampling import CHUNK, MOST_SAMPLES, cores, mean_over_keys
+from .._sampling import CHUNK, MOST_SAMPLES, mean_over_keys
 from .._unknown import Unknown
 from ..estimators import AttendingGramAffine, GramAffine, OracleRidge
 from ..tasks import AbstractTask

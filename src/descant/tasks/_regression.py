@@ -14,7 +14,7 @@ from ._law import AbstractInputs, AbstractPrior
 from ._posterior import Posterior, mixture_posterior
 from ._prompt import Moments, Prompt
 from ._task import AbstractTask
-from ._wishart import bartlett_freedoms, bartlett_gram, bartlett_normals
+from ._wishart import bartlett_gram, bartlett_normals
 from .inputs import GaussianInputs
 from .labels import AbstractLabelNoise, GaussianLabelNoise
 from .noise import AbstractNoise, FixedNoise, one_level
@@ -135,22 +135,31 @@ class LinearRegression(AbstractTask):
         root = self._input_root()
         if root is None:
             return self.sample(key=key).moments()
+        if self.moment_numbers is not None:
+            return self.place_moments(normals(key, self.moment_numbers, self.dtype))
+        key, for_w, for_level = jax.random.split(key, 3)
+        w = self.prior.sample(self.d, key=for_w).astype(self.dtype)
+        sigma = self.noise.sample(key=for_level).astype(self.dtype)
+        numbers = normals(key, bartlett_normals(self.d), self.dtype)
+        return Moments(bartlett_gram(w, sigma, root, numbers, self.n), self.n, w, sigma)
+
+    @property
+    def moment_numbers(self) -> int | None:
+        """How many standard normal numbers a context's moments are made of: task, Gram matrix, noise level."""
         prior = self.prior.numbers(self.d)
-        count = bartlett_normals(self.d)
-        if prior is None or not self.noise.placed:
-            key, for_w, for_level = jax.random.split(key, 3)
-            w = self.prior.sample(self.d, key=for_w).astype(self.dtype)
-            sigma = self.noise.sample(key=for_level).astype(self.dtype)
-            key_normal, key_chi = jax.random.split(key)
-            numbers = normals(key_normal, count, self.dtype)
-        else:
-            key_normal, key_chi = jax.random.split(key)
-            drawn = normals(key_normal, prior + count + 1, self.dtype)
-            w, sigma = self.prior.place(drawn[:prior]), self.noise.place(drawn[-1])
-            numbers = drawn[prior:-1]
-        freedoms = bartlett_freedoms(self.d, self.n).astype(self.dtype)
-        chi_squares = jax.random.chisquare(key_chi, freedoms, dtype=self.dtype)
-        return Moments(bartlett_gram(w, sigma, root, numbers, chi_squares), self.n, w, sigma)
+        if self.moments_take_tokens or prior is None or not self.noise.placed:
+            return None
+        return prior + bartlett_normals(self.d) + 1
+
+    def place_moments(self, normals: Float[Array, " numbers"]) -> Moments:
+        """The moments that standard normal numbers stand for."""
+        prior, root = self.prior.numbers(self.d), self._input_root()
+        if self.moment_numbers is None or prior is None or root is None:
+            raise Unknown("the moments of this task are not made of normal numbers")
+        _check.shape("normals", normals, (self.moment_numbers,), "the property `moment_numbers` says so")
+        for_w, for_gram, level = jax.lax.split(normals, (prior, bartlett_normals(self.d), 1))
+        w, sigma = self.prior.place(for_w), self.noise.place(level[0])
+        return Moments(bartlett_gram(w, sigma, root, for_gram, self.n), self.n, w, sigma)
 
     def query_metric(self) -> Float[Array, "d d"]:
         """The second moment of the inputs."""

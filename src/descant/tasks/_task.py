@@ -26,6 +26,7 @@ class AbstractTask(AbstractOpen):
     | method | what it makes possible |
     |---|---|
     | `numbers`, `place` | prompts as functions of standard normal numbers: faster draws for Adam |
+    | `moment_numbers`, `place_moments` | moments as functions of standard normal numbers, in the same way |
     | `sample_moments`, `moments_take_tokens` | contexts drawn as Gram matrices, at a cost that doesn't grow with n |
     | `query_metric` | risks over sampled contexts with the query integrated by hand |
     | `posterior` | Bayes, adjusted risks, the objectives `posterior` and `adjusted` |
@@ -78,6 +79,15 @@ class AbstractTask(AbstractOpen):
     def sample_moments(self, *, key: PRNGKeyArray) -> Moments:
         """Draw the moments of a context with its hidden `w` and `sigma`; left out, those of a prompt that is drawn."""
         return self.sample(key=key).moments()
+
+    @property
+    def moment_numbers(self) -> int | None:
+        """How many standard normal numbers `place_moments` makes a context's moments of; None if there is none."""
+        return None
+
+    def place_moments(self, normals: Float[Array, " numbers"]) -> Moments:
+        """The moments that standard normal numbers stand for, `moment_numbers` of them."""
+        raise Unknown(f"moments of {type(self).__name__} are not made of normal numbers")
 
     def query_metric(self) -> Float[Array, "d d"]:
         """E x_query x_query^T: what errors of a weight vector cost, where labels are `<w, x>` with a hidden w.

@@ -1,19 +1,16 @@
 """Moments of a Gaussian context, drawn without its tokens."""
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from ._chi import chi_quantiles
 from ._prompt import join_gram
 
 
 def bartlett_normals(d: int) -> int:
-    """How many standard normal numbers a draw takes: those below the diagonal, and d of label noise."""
-    return d * (d - 1) // 2 + d
-
-
-def bartlett_freedoms(d: int, n: int) -> Float[Array, " e"]:
-    """Degrees of freedom of the chi-square numbers a draw takes: n, n-1, ..., n-d+1, and n-d for what is only noise."""
-    return n - jnp.arange(d + 1, dtype=float)
+    """How many standard normal numbers a draw takes: below the diagonal, d of label noise, d + 1 for the chi law."""
+    return d * (d - 1) // 2 + d + d + 1
 
 
 def bartlett_gram(
@@ -21,7 +18,7 @@ def bartlett_gram(
     sigma: Float[Array, ""],
     root: Float[Array, "d d"],
     normals: Float[Array, " m"],
-    chi_squares: Float[Array, " e"],
+    n: int,
 ) -> Float[Array, "e e"]:
     """The Gram matrix of n > d tokens (x, `<w, x>` + noise) with x = root z, z ~ N(0, I): its law, not its tokens.
 
@@ -31,8 +28,22 @@ def bartlett_gram(
     on n.
     """
     d = w.shape[0]
-    rows, columns = jnp.tril_indices(d, -1)
-    lower = jnp.diag(jnp.sqrt(chi_squares[:d])).at[rows, columns].set(normals[:-d])
-    label = lower.T @ (root.T @ w) + sigma * normals[-d:]
+    below, noise, for_chi = jax.lax.split(normals, (d * (d - 1) // 2, d, d + 1))
+    # n, n-1, ..., n-d+1 degrees of freedom on the diagonal, and n-d for what is only noise.
+    roots = chi_quantiles(for_chi, range(n, n - d - 1, -1))
+    lower = _lower(roots[:d], below)
+    label = lower.T @ (root.T @ w) + sigma * noise
     factor = root @ lower
-    return join_gram(factor @ factor.T, factor @ label, label @ label + sigma**2 * chi_squares[d])
+    return join_gram(factor @ factor.T, factor @ label, label @ label + (sigma * roots[d]) ** 2)
+
+
+def _lower(diagonal: Float[Array, " d"], below: Float[Array, " m"]) -> Float[Array, "d d"]:
+    """The lower triangular matrix with this diagonal and, row by row, these numbers below it."""
+    d = diagonal.shape[0]
+    rows = [
+        jnp.concatenate(
+            [below[i * (i - 1) // 2 : i * (i + 1) // 2], diagonal[i : i + 1], jnp.zeros(d - 1 - i, below.dtype)]
+        )
+        for i in range(d)
+    ]
+    return jnp.stack(rows)

@@ -17,7 +17,8 @@ def best_heads(
     that takes a `Problem`, with Gaussian laws.
 
     **Returns:** a `HeadSolution`; `Unknown` if the laws lack a moment that it takes. Up to d heads it is the
-    best that many descents found, from d + 1 on the solution of a linear problem.
+    best that many descents found, from d + 1 on the solution of a linear problem. On isotropic problems whose query is
+    masked there is no search but that for one number.
 
     >>> import jax.numpy as jnp
     >>> from descant.theory import Problem

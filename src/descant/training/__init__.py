@@ -27,3 +27,4 @@ from ._train import (
     stop_reason as stop_reason,
     train as train,
 )
+from ._train_together import train_together as train_together

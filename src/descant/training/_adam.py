@@ -8,11 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import Array, Key, PRNGKeyArray
 
 from .. import _check, _memory
 from .._predictor import AbstractPredictor
-from .._trainer import State
+from .._trainer import State, to_end
 from ..tasks import AbstractTask
 from ._alike import alike
 from ._descent import at_rest, constant, cosine, descend
@@ -21,6 +21,11 @@ from ._objective import batch_loss, check_objective, draw, natural_objective
 from ._solver import Solver
 
 SCHEDULES = ("constant", "cosine")
+LR = 1e-3
+# One key for all members, or a key for each.
+Keys = PRNGKeyArray | Key[Array, " members"]
+# Members that train together where many trainings are asked for: always as many, so that there is one program.
+MEMBERS = 8
 
 
 class AdamTrainer:
@@ -29,8 +34,8 @@ class AdamTrainer:
     **Arguments:** `models` and `tasks` are one or a list of the same length (shapes must agree), `lr` one number or one
     per member; `clip` bounds the norm of the gradient; `schedule` is `constant` or `cosine` (to zero over `steps`);
     `chunk` steps run between two looks from outside. Step i of member m uses the key fold_in(fold_in(key, m), i): it
-    doesn't matter where a training was interrupted. Members must have the same kinds of parts; noise laws may differ in
-    kind, but not for the posterior objective.
+    doesn't matter where a training was interrupted. With a key for each member, they draw what they would draw alone.
+    Members must have the same kinds of parts; noise laws may differ in kind, but not for the posterior objective.
 
     `train(model, task, solver="adam", steps=1000)` makes one and drives it; made by hand, `to_end` drives
     it, and `members(state)` has all of them where `model(state)` is the best.
@@ -42,10 +47,10 @@ class AdamTrainer:
         tasks: AbstractTask | Sequence[AbstractTask],
         *,
         objective: str = "query",
-        key: PRNGKeyArray,
+        key: Keys,
         steps: int = 5000,
         batch: int = 2048,
-        lr: float | Sequence[float] = 1e-3,
+        lr: float | Sequence[float] = LR,
         schedule: str = "constant",
         clip: float = 1.0,
         dtype=jnp.float32,
@@ -169,11 +174,14 @@ def _adam(clip: float) -> optax.GradientTransformation:
 
 @eqx.filter_jit
 def _run(
-    carry: Any, static: Any, tasks: Any, rates: Array, key: PRNGKeyArray, start: Array, settings: _Settings
+    carry: Any, static: Any, tasks: Any, rates: Array, key: Keys, start: Array, settings: _Settings
 ) -> tuple[Any, Array]:
     """`count` steps of all members; the losses are (count, members)."""
     members = rates.shape[0]
-    roots = jax.vmap(lambda index: jax.random.fold_in(key, index))(jnp.arange(members))
+    if key.ndim:
+        roots = jax.vmap(lambda own: jax.random.fold_in(own, 0))(key)
+    else:
+        roots = jax.vmap(lambda index: jax.random.fold_in(key, index))(jnp.arange(members))
 
     def draws(step):
         keys = jax.vmap(lambda root: jax.random.fold_in(root, step))(roots)
@@ -218,6 +226,31 @@ def _why(model: AbstractPredictor, task: AbstractTask, objective: str) -> str:
     return f"{parameters(model)} parameters are too many for least squares: Adam on fresh contexts"
 
 
+def _together(
+    models: Sequence[AbstractPredictor],
+    tasks: Sequence[AbstractTask],
+    *,
+    objective: str,
+    keys: Sequence[PRNGKeyArray],
+    settings: Sequence[dict[str, Any]],
+) -> list[tuple[Any, str]]:
+    """Members of one trainer, always as many: the last stands in for those that are missing."""
+    found = []
+    for start in range(0, len(models), MEMBERS):
+        some = [min(index, len(models) - 1) for index in range(start, start + MEMBERS)]
+        rates = [settings[index].get("lr", LR) for index in some]
+        trainer = AdamTrainer(
+            [models[index] for index in some],
+            [tasks[index] for index in some],
+            objective=objective,
+            key=jnp.stack([keys[index] for index in some]),
+            **{**settings[0], "lr": rates},
+        )
+        state = to_end(trainer)
+        found += [(member, state.info["stopped"]) for member in trainer.members(state)]
+    return found[: len(models)]
+
+
 SOLVER = Solver(
     name="adam",
     sentence="Adam on fresh contexts, many members at once",
@@ -225,4 +258,5 @@ SOLVER = Solver(
     flags={"steps": "steps", "batch": "batch", "lr": "lr"},
     many=True,
     suits=_why,
+    together=_together,
 )

@@ -6,6 +6,7 @@ of the whole pool, so contexts with enormous residuals (L layers are a polynomia
 none is left out.
 """
 
+import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,8 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
+from .. import lanes
+from ..attention import kind_of
 from ._flat import rebuild
 from ._pool import threads
 
@@ -24,7 +27,7 @@ from ._pool import threads
 FORWARD_RATIO = 3
 # Contexts whose Jacobians are held at once, for small models, whose Jacobians stay in the cache, and for large ones,
 # whose J^T J doesn't, and should be added up seldom. Must divide the size of a pool's piece.
-BLOCK, LARGE_BLOCK = 32, 128
+BLOCK, LARGE_BLOCK = 64, 128
 # From this many parameters on a model is large; and so many columns of J are multiplied at a time.
 LARGE, COLUMNS = 256, 128
 # Damping: where it starts, how it falls after a good step and rises after a bad one, and where there is no way down.
@@ -46,9 +49,20 @@ class Point(NamedTuple):
     stalled: int = 0
 
 
+def _residuals(model: Any, block: Any, root: Float[Array, "d d"]) -> Float[Array, "m d"]:
+    return lanes.vmap(lambda model, context: context.residual(model, root), (None, 0))(model, block)
+
+
+def _blocks(piece: Any, size: int) -> Any:
+    return jax.tree.map(lambda leaf: leaf.reshape(-1, size, *leaf.shape[1:]), piece)
+
+
 @eqx.filter_jit
 def _loss(model: Any, piece: Any, root: Float[Array, "d d"]) -> Float[Array, ""]:
-    return jnp.sum(jax.vmap(lambda context: context.residual(model, root))(piece) ** 2)
+    def add(total, block):
+        return total + jnp.sum(_residuals(model, block, root) ** 2), None
+
+    return jax.lax.scan(add, jnp.zeros(()), _blocks(piece, BLOCK))[0]
 
 
 @eqx.filter_jit
@@ -58,23 +72,39 @@ def _normal(
     """J^T J, J^T r and r^T r of one piece of the pool."""
     arrays, static = eqx.partition(model, eqx.is_array)
     theta, unravel = ravel_pytree(arrays)
+    forwards = theta.size <= FORWARD_RATIO * root.shape[0]
 
-    def residual(theta, context):
-        value = context.residual(eqx.combine(unravel(theta), static), root)
-        return value, value
+    def jacobian(block):
+        if forwards:
+            of = lambda theta: _residuals(eqx.combine(unravel(theta), static), block, root)  # noqa: E731
+            along = jax.vmap(lambda tangent: jax.jvp(of, (theta,), (tangent,))[1], out_axes=-1)
+            return along(jnp.eye(theta.size)), of(theta)
 
-    derivative = jax.jacfwd if theta.size <= FORWARD_RATIO * root.shape[0] else jax.jacrev
+        def one(theta, context):
+            value = context.residual(eqx.combine(unravel(theta), static), root)
+            return value, value
+
+        return jax.vmap(jax.jacrev(one, has_aux=True), in_axes=(None, 0))(theta, block)
 
     def add(total, block):
-        jacobian, value = jax.vmap(derivative(residual, has_aux=True), in_axes=(None, 0))(theta, block)
-        flat, values = jacobian.reshape(-1, theta.size), value.reshape(-1)
+        slopes, values = jacobian(block)
+        flat, values = slopes.reshape(-1, theta.size), values.reshape(-1)
         part = _square(flat), flat.T @ values, values @ values
         return jax.tree.map(jnp.add, total, part), None
 
-    size = BLOCK if theta.size < LARGE else LARGE_BLOCK
-    blocks = jax.tree.map(lambda leaf: leaf.reshape(-1, size, *leaf.shape[1:]), piece)
     zero = jnp.zeros((theta.size, theta.size)), jnp.zeros(theta.size), jnp.zeros(())
-    return jax.lax.scan(add, zero, blocks)[0]
+    return jax.lax.scan(add, zero, _blocks(piece, BLOCK if theta.size < LARGE else LARGE_BLOCK))[0]
+
+
+@eqx.filter_jit
+def _reduction(model: Any) -> tuple[Any, Float[Array, "q p"]]:
+    """The equal model of fewer numbers that the model's kind knows, and the slopes of those numbers by its own."""
+    reduced = kind_of(model).reduced
+    assert reduced is not None
+    arrays, static = eqx.partition(model, eqx.is_array)
+    theta, unravel = ravel_pytree(arrays)
+    numbers = lambda theta: ravel_pytree(reduced(eqx.combine(unravel(theta), static)))[0]  # noqa: E731
+    return reduced(model), jax.jacfwd(numbers)(theta)
 
 
 def _square(jacobian: Float[Array, "r p"]) -> Float[Array, "p p"]:
@@ -112,15 +142,20 @@ class LeastSquares:
 
     def step(self, point: Point) -> Point:
         """One accepted step, or the same point with `stalled` at its most if there is none."""
-        model = rebuild(self._template, point.theta)
+        model, slopes = rebuild(self._template, point.theta), None
+        if kind_of(model).reduced is not None:
+            model, slopes = _reduction(model)
         parts = list(threads.map(lambda piece: jax.device_get(_normal(model, piece, self._root)), self._pieces))
         # Summed in the order of the pieces, whichever thread was faster: a continued run repeats every bit.
         matrix, gradient = (np.sum([part[index] for part in parts], axis=0) / self.contexts for index in (0, 1))
+        if slopes is not None:
+            slopes = np.asarray(slopes)
+            matrix, gradient = slopes.T @ matrix @ slopes, slopes.T @ gradient
         damping = point.damping
         if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(gradient))):
             return point._replace(stalled=STUCK)
         # One thread of BLAS: small systems gain nothing from more, and sums must not depend on how many there are.
-        with threadpool_limits(1, user_api="blas"):
+        with _blas().limit(limits=1, user_api="blas"):
             while damping < MOST_DAMPING:
                 theta = point.theta - _damped_solve(matrix, gradient, damping)
                 loss = self.loss(theta)
@@ -131,6 +166,12 @@ class LeastSquares:
                     )
                 damping *= RISE
         return point._replace(stalled=STUCK)
+
+
+@functools.cache
+def _blas() -> ThreadpoolController:
+    """Looked for once: finding the libraries takes longer than a small fit's step."""
+    return ThreadpoolController()
 
 
 def _damped_solve(

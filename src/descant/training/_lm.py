@@ -8,9 +8,9 @@ import numpy as np
 from jaxtyping import Float, PRNGKeyArray
 
 from .. import _check, _memory
+from .._cores import cores
 from .._linalg import psd_root
 from .._predictor import AbstractPredictor
-from .._sampling import cores
 from .._trainer import State
 from .._unknown import Unknown
 from ..attention import MOST_STARTS, RANDOM_STARTS, Level, kind_of, plan

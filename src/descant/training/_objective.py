@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, PRNGKeyArray
 
-from .. import _check
+from .. import _check, lanes
 from .._predictor import AbstractPredictor
 from .._random import normals
 from .._unknown import Unknown
@@ -47,7 +47,7 @@ def _lacking(objective: str, model: AbstractPredictor, task: AbstractTask) -> st
     if not model.linear:
         return f"{type(model).__name__} is not linear in the query"
     try:
-        jax.eval_shape(lambda key: _weight_loss(objective, model, task, key), jax.random.key(0))
+        jax.eval_shape(lambda key: sample_loss(objective, model, task, key), jax.random.key(0))
     except Unknown as reason:
         return str(reason)
     return None
@@ -73,23 +73,29 @@ def sample_loss(objective: str, model: AbstractPredictor, task: AbstractTask, ke
     **Arguments:** `objective` is one of `OBJECTIVES`: `query` takes any model and task, `weights`, `posterior` and
     `adjusted` a model that is linear in the query; `Unknown` if the task lacks what it takes.
     """
-    return (
-        _query_loss(model, task.sample(key=key)) if objective == "query" else _weight_loss(objective, model, task, key)
-    )
-
-
-def _weight_loss(objective: str, model: AbstractPredictor, task: AbstractTask, key: PRNGKeyArray) -> Float[Array, ""]:
+    if objective == "query":
+        return _query_loss(model, task.sample(key=key))
     moments = task.sample_moments(key=key)
     return task.error_norm(model.weights(moments) - target(objective, task, moments))
+
+
+def _query_loss(model: AbstractPredictor, prompt: Prompt) -> Float[Array, ""]:
+    if prompt.y_query is None:
+        raise ValueError("the task draws prompts without y_query; expected it, because it is what is to be predicted.")
+    return (model(prompt) - prompt.y_query) ** 2
+
+
+def _numbers(objective: str, task: AbstractTask) -> int | None:
+    """How many normal numbers a context of this objective is made of; None if it takes a key."""
+    return task.numbers if objective == "query" else task.moment_numbers
 
 
 def draw(
     objective: str, task: AbstractTask, batch: int, key: PRNGKeyArray
 ) -> Float[Array, " numbers"] | Key[Array, " m"]:
-    """The random part of a batch: the numbers that its prompts are made of, or the keys of its contexts."""
-    if objective == "query" and task.numbers is not None:
-        return normals(key, batch * task.numbers, task.dtype)
-    return jax.random.split(key, batch)
+    """The random part of a batch: the numbers that its contexts are made of, or their keys."""
+    numbers = _numbers(objective, task)
+    return jax.random.split(key, batch) if numbers is None else normals(key, batch * numbers, task.dtype)
 
 
 def batch_loss(
@@ -101,17 +107,15 @@ def batch_loss(
 ) -> Float[Array, ""]:
     """The mean objective over a batch that was drawn.
 
-    **Arguments:** `drawn` is a list of `batch` keys, one per context; or for `query`, on a task that has `numbers`, so
-    many standard normal numbers times `batch`, one after the other.
+    **Arguments:** `drawn` is a list of `batch` keys, one per context; or, on a task that makes them of normal numbers,
+    so many times `batch` of those.
     """
-    if objective == "query" and task.numbers is not None:
-        losses = jax.vmap(lambda numbers: _query_loss(model, task.place(numbers)))(drawn.reshape(batch, task.numbers))
-    else:
-        losses = jax.vmap(lambda key: sample_loss(objective, model, task, key))(drawn)
+    if _numbers(objective, task) is None:
+        return jnp.mean(lanes.vmap(lambda key: sample_loss(objective, model, task, key))(drawn))
+    if objective == "query":
+        return jnp.mean(lanes.of_numbers(lambda numbers: _query_loss(model, task.place(numbers)), drawn, batch))
+    moments = lanes.of_numbers(task.place_moments, drawn, batch)
+    # Posteriors are no small matrices: spectra by LAPACK, and sums over many noise levels.
+    wanted = jax.vmap(lambda moments: target(objective, task, moments))(moments)
+    losses = lanes.vmap(lambda moments, wanted: task.error_norm(model.weights(moments) - wanted))(moments, wanted)
     return jnp.mean(losses)
-
-
-def _query_loss(model: AbstractPredictor, prompt: Prompt) -> Float[Array, ""]:
-    if prompt.y_query is None:
-        raise ValueError("the task draws prompts without y_query; expected it, because it is what is to be predicted.")
-    return (model(prompt) - prompt.y_query) ** 2

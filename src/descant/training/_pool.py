@@ -17,8 +17,8 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from .. import _memory
+from .._cores import cores
 from .._predictor import AbstractPredictor
-from .._sampling import cores
 from ..attention import kind_of
 from ..tasks import AbstractTask, Moments
 from ._objective import target

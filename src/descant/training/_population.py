@@ -95,13 +95,13 @@ class PopulationTrainer:
         _can(model, task)
         _check.size("random_starts", random_starts, least=0, most=MOST_STARTS)
         _memory.need(f"{random_starts} random starts", random_starts * parameters(model), "them")
-        self._starts = [model] + [
+        self.starts = [model] + [
             random_start(model, task, jax.random.fold_in(key, index)) for index in range(random_starts)
         ]
         self._task = task
-        self._problem = self._laws(model, contexts, jax.random.fold_in(key, SAMPLE_KEY))
+        self.laws = self._known(model, contexts, jax.random.fold_in(key, SAMPLE_KEY))
 
-    def _laws(self, model: AbstractPredictor, contexts: int | None, key: PRNGKeyArray) -> Problem | GramMoments:
+    def _known(self, model: AbstractPredictor, contexts: int | None, key: PRNGKeyArray) -> Problem | GramMoments:
         if contexts is None:
             try:
                 return exact_laws(model, self._task)
@@ -111,29 +111,29 @@ class PopulationTrainer:
 
     def init(self) -> State:
         """Nothing tried yet."""
-        theta = flatten(self._starts[0])
+        theta = flatten(self.starts[0])
         return State({"best": theta}, {"tried": 0, "loss": float("inf")})
 
     def finished(self, state: State) -> bool:
         """After the last start."""
-        return state.info["tried"] == len(self._starts)
+        return state.info["tried"] == len(self.starts)
 
     def advance(self, state: State) -> tuple[State, list[dict[str, Any]]]:
         """One start, followed to its minimum."""
         tried = state.info["tried"]
-        settings = self._starts[0], self._problem, self._task.d, self._task.n
+        settings = self.starts[0], self.laws, self._task.d, self._task.n
 
         def value(theta):
             found, gradient = _value_and_gradient(jnp.asarray(theta), *settings)
             return float(found), np.asarray(gradient)
 
         # Labels of any unit: the goal for the gradient is relative to the loss of the zero predictor.
-        scale = value(np.zeros_like(state.arrays["best"]))[0] or value(flatten(self._starts[tried]))[0] or 1.0
+        scale = value(np.zeros_like(state.arrays["best"]))[0] or value(flatten(self.starts[tried]))[0] or 1.0
         # Where v and U both vanish the risk has a saddle that quasi-Newton steps can end in. A trust region with exact
         # products of the Hessian goes down from it.
         end = scipy.optimize.minimize(
             lambda theta: tuple(part / scale for part in value(theta)),
-            flatten(self._starts[tried]),
+            flatten(self.starts[tried]),
             jac=True,
             hessp=lambda theta, move: np.asarray(_curve(jnp.asarray(theta), jnp.asarray(move), *settings)) / scale,
             method="trust-ncg",
@@ -156,13 +156,13 @@ class PopulationTrainer:
             "best": info["loss"],
             "iterations": int(end.nit),
             "stopped": stopped,
-            "progress": (tried + 1) / len(self._starts),
+            "progress": (tried + 1) / len(self.starts),
         }
         return State({"best": best}, info), [row]
 
     def model(self, state: State) -> Any:
         """The best so far."""
-        return rebuild(self._starts[0], state.arrays["best"])
+        return rebuild(self.starts[0], state.arrays["best"])
 
 
 # Models are taken apart inside the compiled programs: outside, it would take longer than the risk itself.
@@ -202,6 +202,12 @@ def _make(model: AbstractPredictor, task: AbstractTask, *, objective: str, key: 
     return PopulationTrainer(model, task, key=key, **settings)
 
 
+def _together(*arguments: Any, **named: Any):
+    from ._population_together import population_together  # noqa: PLC0415  # which knows this module
+
+    return population_together(*arguments, **named)
+
+
 def _objective(model: AbstractPredictor, task: AbstractTask, objective: str) -> str:
     """All expectations are done by hand: the objectives, which differ in how many are, have become one."""
     del model, task
@@ -221,4 +227,5 @@ SOLVER = Solver(
     can=_can,
     suits=_why,
     objective=_objective,
+    together=_together,
 )

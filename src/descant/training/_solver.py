@@ -39,6 +39,9 @@ class Solver:
     - `can(model, task)`: raises `Unknown`, with the reason, if it can't train this model on this task.
     - `suits(model, task, objective)`: why `auto` should take it, or None.
     - `objective(model, task, objective)`: the objective that it uses where this one is asked for.
+    - `together(models, tasks, *, objective, keys, settings)`: train models of one kind and shape at once, each on its
+      own task with its own key and settings; a list of each trained model with why it stopped. What comes of one must
+      not depend on the others, to the last bit. None if it trains them one by one.
 
     >>> Solver(name="mine", sentence="not written yet", make=lambda model, task, *, objective, key: None).settings()
     {}
@@ -52,6 +55,7 @@ class Solver:
     can: Callable[[AbstractPredictor, AbstractTask], None] = _any
     suits: Callable[[AbstractPredictor, AbstractTask, str], str | None] = lambda model, task, objective: None
     objective: Callable[[AbstractPredictor, AbstractTask, str], str] = usual_objective
+    together: Callable[..., list[tuple[Any, str]]] | None = None
 
     def settings(self, **given: Any) -> dict[str, Any]:
         """Settings of the trainer from flags; None is left out, and a flag that the solver doesn't take is refused."""

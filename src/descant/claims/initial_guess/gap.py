@@ -258,5 +258,5 @@ def _table(curves: dict[float, list[float]], heads: tuple[int, ...]) -> Table:
         "Least risk by the number of heads",
         ("c", *(f"{each}" for each in heads), "one step from μ"),
         tuple((c, *(base + gap for gap in curve), base) for c, curve in curves.items()),
-        f"d = n = {D}, no noise, prior mean c (1, ..., 1). Up to d heads the best of many descents, then exact.",
+        f"d = n = {D}, no noise, prior mean c (1, ..., 1). Up to d heads a minimum over one number, then exact.",
     )

@@ -162,7 +162,7 @@ def head_saturation(lab: Lab) -> Evidence:
             (size, factor, pair[0], pair[1], d + 1 if factor > 1 else d)
             for size, factor, pair in zip(sizes, AROUND, pairs, strict=True)
         ),
-        f"d = n = {d}, noise variance {NOISE:g}: the threshold is |μ|² = {limit:.4f}. d + 1 heads are exact, d are the "
-        "best of many descents.",
+        f"d = n = {d}, noise variance {NOISE:g}: the threshold is |μ|² = {limit:.4f}. d + 1 heads are exact, d a "
+        "minimum over one number.",
     )
     return Evidence(tuple(checks), (figure,), (table,), headline=decisive)

@@ -47,7 +47,7 @@ SMALL = Setting("small", 2, 4, (8,), 1, 2, 60, 32, 3e-3, "cosine", 2048, 2, chun
 # Some hours on two cores.
 MIDDLE = Setting("middle", 5, 10, (32, 64), 3, 4, 60_000, 256, 1e-3, "cosine", 131_072, 3, chunk=500)
 # The paper's, as far as the text says; its width is not stated, so there are two.
-PAPER = Setting("paper", 20, 40, (64, 128), 6, 4, 200_000, 256, 1e-4, "constant", 262_144, 4, gpt2=True, chunk=1000)
+PAPER = Setting("paper", 20, 40, (64, 128), 6, 4, 200_000, 256, 1e-4, "constant", 262_144, 5, gpt2=True, chunk=1000)
 # Points of a training curve that are kept.
 POINTS = 100
 
