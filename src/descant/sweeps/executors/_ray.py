@@ -69,7 +69,7 @@ class RayExecutor(AbstractExecutor):
         # Nobody is told that Ray is used here.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         try:
-            import ray
+            import ray  # pyright: ignore[reportMissingImports]
         except ImportError:
             raise ValueError("executor is 'ray', which is not installed; do pip install 'descant[ray]'.") from None
         main = threading.current_thread() is threading.main_thread()
