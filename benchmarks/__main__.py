@@ -11,6 +11,7 @@ from . import (
     one_layer,
     papers_recipe,
     question,
+    small_matrices,
     sweep,
     time_to_loss,
 )
@@ -23,6 +24,7 @@ for benchmark in (
     best_heads,
     linear_transformer,
     gradient_variance,
+    small_matrices,
     papers_recipe,
     compile_time,
     compiled_ridge,
