@@ -18,6 +18,7 @@ from ._flags import OTHERS, default_shown
 from ._fuzz import fuzz_command
 from ._llm import app as llm
 from ._models import models
+from ._plot import plot
 from ._programs import compile_command, programs_command, run_command
 from ._risk import risk
 from ._runs import app as runs
@@ -45,6 +46,7 @@ app.command(train)
 app.command(evaluate, name="eval")
 app.command(runs)
 app.command(sweep)
+app.command(plot)
 app.command(table1)
 app.command(compile_command, name="compile")
 app.command(run_command, name="run")

@@ -6,6 +6,7 @@ from ._data import (
     Baseline as Baseline,
     Figure as Figure,
     HeatMap as HeatMap,
+    Map as Map,
     Panel as Panel,
     Series as Series,
 )
@@ -17,5 +18,7 @@ from ._palette import (
     LIGHT as LIGHT,
     PAGE_DARK as PAGE_DARK,
     PAGE_LIGHT as PAGE_LIGHT,
+    SCALE_DARK as SCALE_DARK,
+    SCALE_LIGHT as SCALE_LIGHT,
     SYMBOLS as SYMBOLS,
 )

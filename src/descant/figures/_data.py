@@ -1,4 +1,4 @@
-"""What a figure shows: panels with series and baselines, heat maps, and words."""
+"""What a figure shows: panels with series and baselines, heat maps, maps over two axes, and words."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -64,7 +64,10 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes. `shaded` is an interval of x that means something (say what in `see` of the figure)."""
+    """One pair of axes. `shaded` is an interval of x that means something (say what in `see` of the figure).
+
+    `failed` are places of x where there should be a point and is none: crosses on the lower edge.
+    """
 
     title: str
     x: Axis
@@ -72,6 +75,7 @@ class Panel:
     series: tuple[Series, ...]
     baselines: tuple[Baseline, ...] = ()
     shaded: tuple[float, float] | None = None
+    failed: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,47 @@ class HeatMap:
 
     def __post_init__(self):
         object.__setattr__(self, "values", tuple(tuple(float(value) for value in row) for row in self.values))
+
+
+Rows = tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class Map:
+    """A number over two axes by colour, or, with `names`, which of several things is where: values are their places.
+
+    **Arguments:** `columns` and `rows` are the places on the axes, rising; `values` by rows, NaN where there is none,
+    and `errors` their standard errors; `colour` is the axis of the values. `theory`, by rows too, is drawn as contour
+    lines. `failed` are the cells, (row, column), where there should be a value and is none: they have a cross.
+
+    >>> Map("risk", Axis("noise"), Axis("mean"), (0, 1), (0, 1), ((1, 2), (3, 4)), Axis("risk")).values[1]
+    (3.0, 4.0)
+    """
+
+    title: str
+    x: Axis
+    y: Axis
+    columns: tuple[float, ...]
+    rows: tuple[float, ...]
+    values: Rows
+    colour: Axis
+    names: tuple[str, ...] = ()
+    errors: Rows = ()
+    theory: Rows = ()
+    failed: tuple[tuple[int, int], ...] = ()
+
+    def __post_init__(self):
+        for name in ("columns", "rows"):
+            object.__setattr__(self, name, tuple(float(value) for value in getattr(self, name)))
+        for name in ("values", "errors", "theory"):
+            matrix = tuple(tuple(float(value) for value in row) for row in getattr(self, name))
+            object.__setattr__(self, name, matrix)
+            sizes = {len(row) for row in matrix}
+            if (name == "values" or matrix) and (len(matrix) != len(self.rows) or sizes != {len(self.columns)}):
+                raise ValueError(
+                    f"{name} of the map {self.title!r} has {len(matrix)} rows of {sorted(sizes)} values; expected "
+                    f"{len(self.rows)} rows of {len(self.columns)}."
+                )
 
 
 @dataclass(frozen=True)
@@ -102,6 +147,6 @@ class Figure:
     name: str
     title: str
     see: str
-    panels: tuple[Panel | HeatMap, ...]
+    panels: tuple[Panel | HeatMap | Map, ...]
     columns: int = 2
     shared: bool = False

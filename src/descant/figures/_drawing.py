@@ -10,7 +10,8 @@ from itertools import pairwise
 from typing import Any
 
 from ._bare import bare
-from ._data import Axis, Figure, HeatMap, Panel, Series
+from ._data import Axis, Figure, HeatMap, Map, Panel, Series
+from ._maps import ready_maps
 from ._palette import BASELINES, LIGHT, SYMBOLS
 
 # A curve whose values differ by less than this share of their size is drawn flat: its wiggles are rounding.
@@ -33,7 +34,12 @@ def drawing(figure: Figure) -> dict[str, Any]:
     there are `errors`, and how many points were `dropped` because they can't be drawn.
     """
     looks = _looks(figure)
-    panels = [_heat_map(panel) if isinstance(panel, HeatMap) else _panel(panel, looks) for panel in figure.panels]
+    maps = iter(ready_maps([panel for panel in figure.panels if isinstance(panel, Map)]))
+    panels = [
+        next(maps) if isinstance(panel, Map) else _heat_map(panel) if isinstance(panel, HeatMap)
+        else _panel(panel, looks)
+        for panel in figure.panels
+    ]  # fmt: skip
     columns = max(1, min(figure.columns, len(figure.panels)))
     if figure.shared:
         for start in range(0, len(panels), columns):
@@ -102,7 +108,8 @@ def _panel(panel: Panel, looks: Looks) -> dict[str, Any]:
         if _drawn(panel.y, baseline.y)
     ]
     shaded = [end for end in panel.shaded or () if _drawn(panel.x, end)]
-    across = [end for each in ready for row in each["rows"] for end in (row[0], *row[5:7])] + shaded
+    failed = [place for place in panel.failed if _drawn(panel.x, place)]
+    across = [end for each in ready for row in each["rows"] for end in (row[0], *row[5:7])] + shaded + failed
     for position, _ in panel.x.ticks:
         room = _space(panel, bars, position) / 2 if bars else 0.0
         across += [position - room, position + room]
@@ -123,6 +130,7 @@ def _panel(panel: Panel, looks: Looks) -> dict[str, Any]:
         "series": ready,
         "baselines": baselines,
         "shaded": shaded if len(shaded) == 2 else None,
+        "failed": failed,
         "dropped": dropped + len(panel.baselines) - len(baselines),
     }
 
@@ -234,4 +242,10 @@ def _legend(panels: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for each in listed(panel, "baselines"):
             entry = {"style": "baseline", **{name: each[name] for name in ("label", "colour", "symbol", "dash")}}
             entries.setdefault(repr(entry), entry)
+        for index, name in enumerate(panel.get("names", ())):
+            entry = {"style": "bars", "label": name, "colour": index % len(LIGHT), "symbol": 0}
+            entries.setdefault(repr(entry), entry)
+    for style, label, what in (("contour", "exact theory", "contours"), ("failed", "failed", "failed")):
+        if any(panel.get(what) for panel in panels):
+            entries[style] = {"style": style, "label": label, "colour": 0, "symbol": 0}
     return list(entries.values())

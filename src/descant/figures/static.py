@@ -23,6 +23,7 @@ from scipy.interpolate import PchipInterpolator
 from ._data import Figure
 from ._drawing import BAND_FROM, DOT, drawing
 from ._palette import HEAT_LIGHT, LIGHT, SYMBOLS
+from ._static_map import INK, draw_map, draw_scale
 
 DPI = 160
 PANEL_INCHES = (4.4, 3.3)
@@ -73,7 +74,7 @@ def png(figure: Figure) -> bytes:
 def drawer() -> str:
     """A digest of what draws, this file and matplotlib: another one may draw other pictures."""
     here = Path(__file__).parent
-    own = b"".join((here / name).read_bytes() for name in ("static.py", "_palette.py"))
+    own = b"".join((here / name).read_bytes() for name in ("static.py", "_static_map.py", "_palette.py"))
     return hashlib.sha256(own + mpl.__version__.encode()).hexdigest()
 
 
@@ -109,9 +110,14 @@ def _canvas(ready: dict[str, Any]) -> Canvas:
     )
     canvas.suptitle(textwrap.fill(ready["title"], int(10 * total)), fontsize=12)
     grid = canvas.subplots(rows, columns, squeeze=False)
+    scales: list[Any] = []
     for axes, panel in zip(grid.flat, panels, strict=False):
         axes.set_title(textwrap.fill(panel["title"], letters))
-        (_heat_map if panel["kind"] == "heat" else _plot)(axes, panel)
+        cells = {"heat": _heat_map, "map": draw_map, "plot": _plot}[panel["kind"]](axes, panel)
+        if cells is not None:
+            scales.append((axes, cells, panel["colour"]))
+    for first in [each for index, each in enumerate(scales) if each[2] not in [other[2] for other in scales[:index]]]:
+        draw_scale([axes for axes, _, colour in scales if colour == first[2]], *first[1:])
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     if entries:
@@ -145,6 +151,9 @@ def _plot(axes: Axes, panel: dict[str, Any]) -> None:
         )
     for series in panel["series"]:
         _series(axes, series)
+    if panel["failed"]:
+        lowest = [panel["y"]["limits"][0]] * len(panel["failed"])
+        axes.plot(panel["failed"], lowest, linestyle="none", marker="x", color=INK, markersize=6, clip_on=False)
 
 
 def _series(axes: Axes, series: dict[str, Any]) -> None:
@@ -199,6 +208,10 @@ def _handle(entry: dict[str, Any]) -> Line2D | Patch:
         return Patch(color=colour, alpha=0.85)
     if entry["style"] == "baseline":
         return Line2D([], [], color=colour, linestyle=_dashes(entry))
+    if entry["style"] == "contour":
+        return Line2D([], [], color=INK, linewidth=1.0)
+    if entry["style"] == "failed":
+        return Line2D([], [], color=INK, linestyle="none", marker="x", markersize=6)
     return Line2D([], [], color=colour, **_line(entry))
 
 

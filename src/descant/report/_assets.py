@@ -8,7 +8,7 @@ import base64
 import re
 from pathlib import Path
 
-from ..figures import DARK, HEAT_DARK, HEAT_LIGHT, LIGHT, PAGE_DARK, PAGE_LIGHT
+from ..figures import DARK, HEAT_DARK, HEAT_LIGHT, LIGHT, PAGE_DARK, PAGE_LIGHT, SCALE_DARK, SCALE_LIGHT
 
 HERE = Path(__file__).parent
 VENDOR = HERE / "vendor"
@@ -44,6 +44,7 @@ def _colours() -> str:
         "card": (PAGE_LIGHT, PAGE_DARK),
         **{f"series-{index}": pair for index, pair in enumerate(zip(LIGHT, DARK, strict=True))},
         **{f"heat-{index}": pair for index, pair in enumerate(zip(HEAT_LIGHT, HEAT_DARK, strict=True))},
+        **{f"scale-{index}": pair for index, pair in enumerate(zip(SCALE_LIGHT, SCALE_DARK, strict=True))},
     }
     return (
         ":root {" + " ".join(f"--{name}: light-dark({light}, {dark});" for name, (light, dark) in named.items()) + "}"

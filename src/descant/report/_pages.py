@@ -184,7 +184,7 @@ def front_page(entries: list[Entry]) -> str:
     own = [entry for entry in entries if entry.ours]
     judged = [entry.judgement for entry in entries if entry.judgement]
     environment = next((each.environment for each in judged if each.environment), {})
-    return _render(
+    return render(
         "index.html",
         papers=papers,
         papers_say="One paper says" if speaking == 1 else f"{WORDS.get(speaking, speaking)} papers say",
@@ -211,12 +211,12 @@ def claim_page(entry: Entry, previous: Entry | None, following: Entry | None) ->
     """`claims/ID.html`."""
     evidence = entry.judgement.evidence if entry.judgement else None
     figures = [
-        {"stem": stem, "figure": figure, "ready": drawing(figure), "rows": _some_rows(figure)}
+        {"stem": stem, "figure": figure, "ready": drawing(figure), "rows": some_rows(figure)}
         for stem, figure in entry.figures.items()
     ]
     tables = [{"stem": stem, "table": table} for stem, table in entry.tables.items()]
     budget = entry.judgement.budget if entry.judgement else BUDGETS[0]
-    return _render(
+    return render(
         "claim.html",
         entry=entry,
         claim=entry.claim,
@@ -232,7 +232,7 @@ def claim_page(entry: Entry, previous: Entry | None, following: Entry | None) ->
     )
 
 
-def _render(name: str, **given: Any) -> str:
+def render(name: str, **given: Any) -> str:
     return _templates().get_template(name).render(**given)
 
 
@@ -245,7 +245,7 @@ def _command(entry: Entry, budget: str) -> str:
     return f"{where}descant reproduce {entry.claim.id}{flags} --out again"
 
 
-def _some_rows(figure: Any) -> tuple[tuple[str, ...], list[tuple[Any, ...]]] | None:
+def some_rows(figure: Any) -> tuple[tuple[str, ...], list[tuple[Any, ...]]] | None:
     columns, rows = figure_rows(figure)
     return (columns, rows) if len(rows) <= MOST_ROWS else None
 

@@ -2,37 +2,56 @@
 
 import csv
 import io
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..claims import Table
-from ..figures import Figure, HeatMap, Panel
-
-_CURVES = ("series", "x", "y", "standard_error")
-_CELLS = ("row", "column", "value")
+from ..figures import Figure, HeatMap, Map, Panel
 
 
 def figure_rows(figure: Figure) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
     """Column names and rows: everything in the figure, also what can't be drawn. A level has no x."""
-    curves = any(isinstance(panel, Panel) for panel in figure.panels)
-    maps = any(isinstance(panel, HeatMap) for panel in figure.panels)
-    columns = ("panel", *(_CURVES if curves else ()), *(_CELLS if maps else ()))
-    rows: list[tuple[Any, ...]] = []
-    for panel in figure.panels:
-        if isinstance(panel, HeatMap):
-            blank = ("",) * len(_CURVES) if curves else ()
-            for index, values in enumerate(panel.values):
-                row = panel.rows[index] if panel.rows else index + 1
-                for place, value in enumerate(values):
-                    rows.append((panel.title, *blank, row, panel.columns[place] if panel.columns else place + 1, value))
-        else:
-            blank = ("",) * len(_CELLS) if maps else ()
-            for series in panel.series:
-                errors = series.error or ("",) * len(series.x)
-                for x, y, error in zip(series.x, series.y, errors, strict=True):
-                    rows.append((panel.title, series.label, x, y, error, *blank))
-            rows += [(panel.title, level.label, "", level.y, "", *blank) for level in panel.baselines]
-    return columns, rows
+    named = [{"panel": panel.title, **row} for panel in figure.panels for row in _rows(panel)]
+    # The columns of curves first, whatever comes first in the figure.
+    columns = tuple(dict.fromkeys(column for row in sorted(named, key=lambda row: "row" in row) for column in row))
+    return columns, [tuple(row.get(column, "") for column in columns) for row in named]
+
+
+def _rows(panel: Panel | HeatMap | Map) -> Iterator[dict[str, Any]]:
+    """The rows of a panel, each cell by the name of its column."""
+    if isinstance(panel, HeatMap):
+        for index, values in enumerate(panel.values):
+            row = panel.rows[index] if panel.rows else index + 1
+            for place, value in enumerate(values):
+                yield {"row": row, "column": panel.columns[place] if panel.columns else place + 1, "value": value}
+    elif isinstance(panel, Map):
+        yield from _cells(panel)
+    else:
+        for series in panel.series:
+            errors = series.error or ("",) * len(series.x)
+            for x, y, error in zip(series.x, series.y, errors, strict=True):
+                yield {"series": series.label, "x": x, "y": y, "standard_error": error}
+        for level in panel.baselines:
+            yield {"series": level.label, "x": "", "y": level.y, "standard_error": ""}
+        for place in panel.failed:
+            yield {"series": "failed", "x": place, "y": "", "standard_error": ""}
+
+
+def _cells(panel: Map) -> Iterator[dict[str, Any]]:
+    across, up = dict(panel.x.ticks), dict(panel.y.ticks)
+    failed = set(panel.failed)
+    for row, y in enumerate(panel.rows):
+        for column, x in enumerate(panel.columns):
+            value = panel.values[row][column]
+            named = panel.names[int(value)] if panel.names and math.isfinite(value) else value
+            cell = {"x": across.get(x, x), "y": up.get(y, y), "value": "" if math.isnan(value) else named}
+            for name, matrix in (("standard_error", panel.errors), ("theory", panel.theory)):
+                if matrix:
+                    cell[name] = "" if math.isnan(matrix[row][column]) else matrix[row][column]
+            if failed:
+                cell["failed"] = "failed" if (row, column) in failed else ""
+            yield cell
 
 
 def figure_csv(figure: Figure) -> str:

@@ -3,7 +3,7 @@
   "use strict";
   const SERIES = (index) => `var(--series-${index})`;
   const SYMBOLS = ["circle", "square", "triangle", "diamond2", "star", "wye", "cross"];
-  const NARROWEST = { plot: 300, heat: 210 };
+  const NARROWEST = { plot: 300, heat: 210, map: 270 };
   const BAND_FROM = 40; // points from which standard errors are a band
   const DASHES = { dashed: "6 4" };
 
@@ -104,6 +104,7 @@
         ...series.flatMap((each) => seriesMarks(panel, each)),
         // Dots on top, so that a curve that lies on its baseline shows both.
         ...baselines.map((baseline) => Plot.ruleY([baseline.y], { stroke: SERIES(baseline.colour), strokeWidth: 2, strokeDasharray: baseline.dash.join(" ") })),
+        crosses((panel.failed ?? []).map((x) => ({ x, y: panel.y.limits[0] }))),
         Plot.dot(points, Plot.pointer({ x: "x", y: "y", r: 6, stroke: (d) => d.colour, strokeWidth: 2, maxRadius: 40 })),
         Plot.tip(spots, Plot.pointer({ x: "x", y: "y", title: "text", maxRadius: 40, fontSize: 12, lineHeight: 1.4, lineWidth: 22, textPadding: 9, fill: "var(--card)", stroke: "var(--soft)" })),
       ],
@@ -148,11 +149,64 @@
     });
   }
 
+  function crosses(places) {
+    return Plot.dot(places, { x: "x", y: "y", symbol: "times", r: 4, stroke: "currentColor", strokeWidth: 1.6 });
+  }
+
+  // A number over two axes by colour, or which of several things is where; contour lines; crosses where a point failed.
+  function map(panel, width, hidden) {
+    const shades = d3.piecewise(d3.interpolateRgb, [0, 1, 2, 3, 4].map((index) => resolved(`var(--scale-${index})`)));
+    const share = (panel.colour.log ? d3.scaleLog : d3.scaleLinear)(panel.colour.limits, [0, 1]).clamp(true);
+    const named = panel.names.length > 0;
+    const fill = (value) => (named ? SERIES(value % 8) : shades(share(value)));
+    const wordsX = new Map(panel.x.ticks), wordsY = new Map(panel.y.ticks);
+    const failed = new Set(panel.failed.map(([row, column]) => `${row} ${column}`));
+    const cells = panel.values.flatMap((values, row) => values.map((value, column) => ({ row, column, value, x: panel.columns[column], y: panel.rows[row] })));
+    const shown = cells.filter((cell) => cell.value !== null && !(named && hidden.has(`bars ${panel.names[cell.value]}`)));
+    const described = ({ row, column, value, x, y }) => [
+      `${panel.x.label}: ${wordsX.get(x) ?? number(x)}`, `${panel.y.label}: ${wordsY.get(y) ?? number(y)}`,
+      `${panel.colour.label}: ${value === null ? (failed.has(`${row} ${column}`) ? "failed" : "none") : named ? panel.names[value] : number(value, 6)}${panel.errors[row]?.[column] ? ` ± ${number(panel.errors[row][column], 2)}` : ""}`,
+      ...(panel.theory[row]?.[column] != null ? [`exact theory: ${number(panel.theory[row][column], 6)}`] : []),
+    ].join("\n");
+    const height = Math.round(Math.min(420, Math.max(230, width * 0.72)));
+    const yTicks = ticks(panel.y, height), xTicks = ticks(panel.x, width);
+    // Of many words on an axis only some.
+    for (const [axis, room] of [[yTicks, height / 16], [xTicks, width / 20]]) axis.ticks = axis.ticks.filter((_, index) => index % Math.ceil(axis.ticks.length / room) === 0);
+    const longest = d3.max(yTicks.ticks, (value) => yTicks.tickFormat(value).length) ?? 0;
+    const marginLeft = Math.min(width * 0.4, 22 + 6.6 * longest);
+    const letters = d3.sum(xTicks.ticks, (value) => xTicks.tickFormat(value).length + 2);
+    const steep = panel.x.ticks.length > 0 && letters * 6.4 > width - marginLeft;
+    const deepest = Math.min(70, 4.2 * (d3.max(xTicks.ticks, (value) => xTicks.tickFormat(value).length) ?? 0));
+    const contours = hidden.has("contour exact theory") ? [] : panel.contours;
+    const lines = contours.flatMap(({ lines }) => lines);
+    const labels = contours.map(({ text, lines }) => { const line = d3.greatest(lines, (each) => each.length); return [...line[Math.floor(line.length / 2)], text]; });
+    const drawn = (options) => lines.map((line) => Plot.line(line, { x: (d) => d[0], y: (d) => d[1], ...options }));
+    const scale = (axis) => ({ type: axis.log ? "log" : "linear", domain: axis.limits, label: null });
+    return Plot.plot({
+      width, height, marginLeft, marginRight: 12, marginTop: 28, marginBottom: steep ? 52 + deepest : 46,
+      x: scale(panel.x), y: scale(panel.y), color: { type: "identity" }, style: { background: "transparent", overflow: "visible" },
+      marks: [
+        Plot.rect(shown, { x1: (d) => panel.across[d.column], x2: (d) => panel.across[d.column + 1], y1: (d) => panel.up[d.row], y2: (d) => panel.up[d.row + 1], fill: (d) => fill(d.value), inset: -0.3 }),
+        Plot.axisY(yTicks.ticks, { text: yTicks.tickFormat, tickSize: 3, label: null, color: "var(--soft)" }),
+        Plot.axisX(xTicks.ticks, { text: xTicks.tickFormat, tickSize: 4, label: null, color: "var(--soft)", ...(steep ? { tickRotate: -30 } : {}) }),
+        Plot.text([`↑ ${panel.y.label}`], { frameAnchor: "top-left", dx: -marginLeft, dy: -22, text: (d) => d, fill: "var(--soft)", lineAnchor: "top", lineWidth: width / 11 }),
+        Plot.text([`${panel.x.label} →`], { frameAnchor: "bottom-right", dy: steep ? 48 + deepest : 40, text: (d) => d, fill: "var(--soft)", textAnchor: "end" }),
+        ...drawn({ stroke: "var(--card)", strokeWidth: 3, strokeOpacity: 0.6 }),
+        ...drawn({ stroke: "currentColor", strokeWidth: 1.2 }),
+        Plot.text(labels, { x: (d) => d[0], y: (d) => d[1], text: (d) => d[2], fill: "currentColor", stroke: "var(--card)", strokeWidth: 4, fontSize: 11 }),
+        crosses(cells.filter((cell) => failed.has(`${cell.row} ${cell.column}`))),
+        Plot.tip(cells, Plot.pointer({ x: "x", y: "y", title: described, maxRadius: 60, fontSize: 12, lineHeight: 1.4, lineWidth: 22, textPadding: 9, fill: "var(--card)", stroke: "var(--soft)" })),
+      ],
+    });
+  }
+
   function swatch(entry) {
     const colour = SERIES(entry.colour);
     const shape = { circle: d3.symbolCircle, square: d3.symbolSquare, triangle: d3.symbolTriangle, diamond2: d3.symbolDiamond2, star: d3.symbolStar, wye: d3.symbolWye, cross: d3.symbolCross };
     const svg = d3.create("svg").attr("width", 26).attr("height", 14).attr("aria-hidden", "true");
-    if (entry.style === "bars") svg.append("rect").attr("x", 6).attr("y", 1).attr("width", 14).attr("height", 12).attr("rx", 2).style("fill", colour);
+    if (entry.style === "contour") svg.append("line").attr("x1", 1).attr("x2", 25).attr("y1", 7).attr("y2", 7).style("stroke", "currentColor").attr("stroke-width", 1.4);
+    else if (entry.style === "failed") svg.append("path").attr("transform", "translate(13,7)").attr("d", "M-4-4 4 4M4-4-4 4").style("stroke", "currentColor").attr("stroke-width", 1.8);
+    else if (entry.style === "bars") svg.append("rect").attr("x", 6).attr("y", 1).attr("width", 14).attr("height", 12).attr("rx", 2).style("fill", colour);
     else {
       if (entry.style !== "points") svg.append("line").attr("x1", 1).attr("x2", 25).attr("y1", 7).attr("y2", 7).style("stroke", colour).attr("stroke-width", 2.2).attr("stroke-dasharray", entry.dash?.join(" ") ?? DASHES[entry.style] ?? null);
       if (entry.style === "points" || entry.style === "both") svg.append("path").attr("transform", "translate(13,7)").attr("d", d3.symbol(shape[SYMBOLS[entry.symbol]], 52)()).style("fill", colour);
@@ -183,6 +237,7 @@
 
   function label(panel, data) {
     if (panel.kind === "heat") return `Heat map: ${panel.title || data.title}. ${panel.rows.length} rows, ${panel.columns.length} columns, values from −${number(panel.limit, 3)} to ${number(panel.limit, 3)}.`;
+    if (panel.kind === "map") return `Map: ${panel.title || data.title}. ${panel.colour.label} by colour over ${panel.x.label} and ${panel.y.label}. The numbers are in the CSV file.`;
     const names = [...panel.series, ...panel.baselines].map((each) => each.label).join("; ");
     return `Chart: ${panel.title || data.title}. ${panel.y.label} against ${panel.x.label}. ${names}. The numbers are in the table below or in the CSV file.`;
   }
@@ -217,17 +272,25 @@
     });
     let width = 0;
     const redraw = () => {
-      const narrowest = data.panels.some((panel) => panel.kind === "plot") ? NARROWEST.plot : NARROWEST.heat;
+      const narrowest = d3.max(data.panels, (panel) => NARROWEST[panel.kind]) ?? NARROWEST.plot;
       const across = Math.max(1, Math.min(data.columns, Math.floor((live.clientWidth + 26) / (narrowest + 26))));
       panels.style.setProperty("--across", across);
       data.panels.forEach((panel, index) => {
         const room = Math.max(160, Math.min(places[index].clientWidth, 1060));
-        const svg = panel.kind === "heat" ? heat(panel, room) : plot(panel, room, hidden);
+        const svg = { heat, map, plot }[panel.kind](panel, room, hidden);
         svg.setAttribute("aria-hidden", "true"); // its place has the words
         places[index].replaceChildren(svg);
       });
     };
     if (data.legend.length) live.append(legend(data, hidden, redraw));
+    const coloured = data.panels.find((panel) => panel.kind === "map" && !panel.names.length);
+    if (coloured) {
+      const scale = document.createElement("div"), words = document.createElement("span");
+      scale.className = "scale rising";
+      words.textContent = `${coloured.colour.label}${coloured.colour.log ? " (logarithmic)" : ""}`;
+      scale.append(words, number(coloured.colour.limits[0], 3), document.createElement("i"), number(coloured.colour.limits[1], 3));
+      live.append(scale);
+    }
     live.append(panels);
     redraw();
     new ResizeObserver(() => {
