@@ -94,6 +94,7 @@ def _levels(log: bool, theories: Iterable[Rows]) -> list[float]:
     if not seen or not min(seen) < max(seen):
         return []
     low, high = min(seen), max(seen)
+    levels: list[float] = []
     if log and high > 4 * low:
         powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
         for digits in DIGITS:
@@ -119,10 +120,8 @@ def _contours(panel: Map, levels: Sequence[float]) -> list[dict[str, Any]]:
     generator = contourpy.contour_generator(across, up, heights)
     found = []
     for level in levels:
-        lines = [
-            [[float(place) for place in point] for point in zip(ways[0][1](line[:, 0]), ways[1][1](line[:, 1]))]
-            for line in generator.lines(float(ways[2][0](level)))
-        ]  # fmt: skip
+        bare_lines = [np.asarray(line).T for line in generator.lines(float(ways[2][0](level)))]
+        lines = [np.stack([ways[0][1](xs), ways[1][1](ys)], axis=1).tolist() for xs, ys in bare_lines]
         if lines:
             found.append({"level": level, "text": f"{level:.4g}", "lines": lines})
     return found

@@ -130,11 +130,11 @@ def _curves(title: str, layout: Layout, rows: Sequence[Row], value: Axis, column
     x, positions = layout.x.drawn()
     where = dict(zip(map(repr, layout.x.places), positions, strict=True))
     series, failed = [], []
-    for label, own in _parted(layout.colour, rows):
+    for place, own in _parted(layout.colour, rows):
+        label = place or value.label
         own.sort(key=lambda row: where[repr(_at(row, layout.x))])
         done = [row for row in own if row["status"] == "done" and row[column] is not None]
         failed += [where[repr(_at(row, layout.x))] for row in own if row["status"] == "failed"]
-        label = label or value.label  # noqa: PLW2901
         errors = [row["standard_error"] or 0.0 for row in done] if column == "value" else []
         at = tuple(where[repr(_at(row, layout.x))] for row in done)
         exact = [row for row in done if column == "value" and row["theory"] is not None]
@@ -174,9 +174,9 @@ def _notes(rows: Sequence[Row], table: pa.Table, layout: Layout, column: str, fi
     if layout.best is not None:
         yield f"“{SEVERAL}”: the least two are equal to rounding, or within three standard errors of each other."
     counts = Counter(row["status"] for row in rows)
-    for status, words in (("failed", "failed (crosses)"), ("left", "are not computed yet (blank)")):
+    for status, what in (("failed", "failed (crosses)"), ("left", "are not computed yet (blank)")):
         if counts[status]:
-            yield f"{counts[status]} of {len(rows)} points {words}."
+            yield f"{counts[status]} of {len(rows)} points {what}."
     if len(done) > finite:
         yield f"{len(done) - finite} values are not finite, and are not drawn."
 
