@@ -2,4 +2,4 @@
 
 from .. import _precision as _precision
 from ._product import product as product
-from ._vmap import in_lanes as in_lanes, of_numbers as of_numbers, vmap as vmap
+from ._vmap import LANES as LANES, in_lanes as in_lanes, of_numbers as of_numbers, vmap as vmap

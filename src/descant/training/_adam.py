@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jax.sharding import Mesh
 from jaxtyping import Array, Key, PRNGKeyArray
 
 from .. import _check, _memory
@@ -16,8 +17,9 @@ from .._trainer import State, to_end
 from ..tasks import AbstractTask
 from ._alike import alike
 from ._descent import at_rest, constant, cosine, descend
+from ._devices import as_mesh, by_batch, by_members, check_parts, parted
 from ._flat import parameters
-from ._objective import batch_loss, check_objective, draw, natural_objective
+from ._objective import batch_loss, check_objective, draw, made_of_numbers, natural_objective
 from ._solver import Solver
 
 SCHEDULES = ("constant", "cosine")
@@ -36,6 +38,8 @@ class AdamTrainer:
     `chunk` steps run between two looks from outside. Step i of member m uses the key fold_in(fold_in(key, m), i): it
     doesn't matter where a training was interrupted. With a key for each member, they draw what they would draw alone.
     Members must have the same kinds of parts; noise laws may differ in kind, but not for the posterior objective.
+    `devices` are those that work together, a list or how many: each trains some of the members if these can be dealt
+    out evenly, else a part of every batch, and then losses differ from those of one device by rounding alone.
 
     `train(model, task, solver="adam", steps=1000)` makes one and drives it; made by hand, `to_end` drives
     it, and `members(state)` has all of them where `model(state)` is the best.
@@ -55,6 +59,7 @@ class AdamTrainer:
         clip: float = 1.0,
         dtype=jnp.float32,
         chunk: int = 50,
+        devices: int | Sequence[jax.Device] | None = None,
     ):
         members = [models] if isinstance(models, AbstractPredictor) else list(models)
         laws = [tasks] * len(members) if isinstance(tasks, AbstractTask) else list(tasks)
@@ -73,6 +78,9 @@ class AdamTrainer:
         for rate in rates:
             if not (np.isfinite(rate) and rate > 0):
                 raise ValueError(f"lr is {rate}; expected a positive step size.")
+        self._mesh = as_mesh(devices)
+        if self._mesh is not None:
+            check_parts(self._mesh, len(members), batch, made_of_numbers(objective, laws[0]))
         self.objective, self.steps, self.batch, self.schedule, self.clip = (
             objective,
             steps,
@@ -116,7 +124,7 @@ class AdamTrainer:
             self._rates,
             self._key,
             jnp.asarray(step),
-            _Settings(self.objective, self.batch, self.schedule, self.steps, self.clip, count),
+            _Settings(self.objective, self.batch, self.schedule, self.steps, self.clip, count, self._mesh),
         )
         means = [float(loss) for loss in np.asarray(losses, np.float64).mean(axis=0)]
         row = {
@@ -163,6 +171,7 @@ class _Settings(eqx.Module):
     steps: int = eqx.field(static=True)
     clip: float = eqx.field(static=True)
     count: int = eqx.field(static=True)
+    mesh: Mesh | None = eqx.field(static=True)
 
 
 def _adam(clip: float) -> optax.GradientTransformation:
@@ -183,17 +192,43 @@ def _run(
     else:
         roots = jax.vmap(lambda index: jax.random.fold_in(key, index))(jnp.arange(members))
 
+    mesh = settings.mesh
+    if mesh is not None and members % mesh.size == 0:
+        arrays, rest = eqx.partition(tasks, eqx.is_array)
+
+        def own(carry, arrays, rates, roots):
+            return _steps(carry, static, eqx.combine(arrays, rest), rates, roots, start, settings, None)
+
+        return by_members(own, mesh, 4)(carry, arrays, rates, roots)
+    return _steps(carry, static, tasks, rates, roots, start, settings, mesh)
+
+
+def _steps(
+    carry: Any,
+    static: Any,
+    tasks: Any,
+    rates: Array,
+    roots: Keys,
+    start: Array,
+    settings: _Settings,
+    mesh: Mesh | None,
+) -> tuple[Any, Array]:
+    """Steps of members, each batch parted over the devices of a mesh if there is one."""
+    batch = settings.batch // (mesh.size if mesh else 1)
+    arrays, rest = eqx.partition(tasks, eqx.is_array)
+
     def draws(step):
         keys = jax.vmap(lambda root: jax.random.fold_in(root, step))(roots)
-        return jax.vmap(lambda task, key: draw(settings.objective, task, settings.batch, key))(tasks, keys)
+        drawn = jax.vmap(lambda task, key: draw(settings.objective, task, settings.batch, key))(tasks, keys)
+        return parted(drawn, mesh) if mesh else drawn
 
-    def loss(arrays, task, drawn):
-        return batch_loss(settings.objective, eqx.combine(arrays, static), task, drawn, settings.batch)
+    def loss(own, law, drawn):
+        return batch_loss(settings.objective, eqx.combine(own, static), eqx.combine(law, rest), drawn, batch)
 
     return descend(
-        loss,
+        by_batch(loss, mesh) if mesh else loss,
         carry,
-        tasks,
+        arrays,
         rates,
         start + jnp.arange(settings.count),
         optimiser=_adam(settings.clip),

@@ -90,6 +90,11 @@ def _numbers(objective: str, task: AbstractTask) -> int | None:
     return task.numbers if objective == "query" else task.moment_numbers
 
 
+def made_of_numbers(objective: str, task: AbstractTask) -> bool:
+    """Whether contexts are made of normal numbers drawn in a row, not of keys."""
+    return _numbers(objective, task) is not None
+
+
 def draw(
     objective: str, task: AbstractTask, batch: int, key: PRNGKeyArray
 ) -> Float[Array, " numbers"] | Key[Array, " m"]:
