@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ WIDE = 30.0
 # Panels side by side.
 ACROSS = 3
 Row = Mapping[str, Any]
+Rows = tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -104,18 +105,21 @@ def _map(title: str, layout: Layout, rows: Sequence[Row], value: Axis, column: s
     ]
     if layout.best is not None:
         best = layout.best
-        values = [[winner(best, {_at(row, best): row for row in cell}, column) for cell in line] for line in cells]
+        values = _matrix(cells, lambda cell: winner(best, cell, column))
         names = [best.text(place) for place in best.places]
         several = any(value == len(names) for line in values for value in line)
         extra = {"names": (*names, SEVERAL) if several else tuple(names)}
     else:
-        values = [[_only(cell, column) for cell in line] for line in cells]
-        extra = {}
+        values, extra = _matrix(cells, lambda cell: _only(cell, column)), {}
         for name, other in (("errors", "standard_error"), ("theory", "theory")) if column == "value" else ():
-            numbers = [[_only(cell, other) for cell in line] for line in cells]
+            numbers = _matrix(cells, lambda cell, other=other: _only(cell, other))
             if any(math.isfinite(number) and (number or name == "theory") for line in numbers for number in line):
                 extra[name] = numbers
-    return Map(title, x, y, tuple(columns), tuple(heights), values, value, failed=tuple(failed), **extra)  # pyright: ignore[reportArgumentType]
+    return Map(title, x, y, tuple(columns), tuple(heights), values, value, failed=tuple(failed), **extra)
+
+
+def _matrix(cells: Sequence[Sequence[Sequence[Row]]], number: Callable[[Sequence[Row]], float]) -> Rows:
+    return tuple(tuple(number(cell) for cell in line) for line in cells)
 
 
 def _only(cell: Sequence[Row], column: str) -> float:

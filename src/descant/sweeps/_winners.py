@@ -1,7 +1,7 @@
 """Which of several points has the least value, where that can be told."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ._directions import Direction
@@ -11,12 +11,12 @@ SIGMAS, ROUNDING = 3.0, 1e-9
 SEVERAL = "no single one"
 
 
-def winner(best: Direction, rows: Mapping[tuple[Any, ...], Mapping[str, Any]], column: str) -> float:
+def winner(best: Direction, rows: Sequence[Mapping[str, Any]], column: str) -> float:
     """The index of the place with the least value; one more than the last if no single one has; NaN if none has any."""
     found = []
-    for index, place in enumerate(best.places):
-        row = rows.get(place)
-        if row is not None and row["status"] == "done" and row[column] is not None and math.isfinite(row[column]):
+    for row in rows:
+        if row["status"] == "done" and row[column] is not None and math.isfinite(row[column]):
+            index = best.places.index(tuple(row[field] for field in best.fields))
             error = row["standard_error"] if column == "value" else 0.0
             found.append((row[column], error if error and math.isfinite(error) else 0.0, index))
     if not found:
