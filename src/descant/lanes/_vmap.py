@@ -15,8 +15,9 @@ from ._evaluate import Value, evaluate
 LANES = 128
 # Below so many contexts there is no gain.
 FEWEST = 16
-# Matrices with more rows, columns or terms than this are multiplied as fast one by one.
-LARGEST = 40
+# Matrices with more rows or columns than this are multiplied as fast one by one, and so are those from the second on
+# whose sides are multiples of eight, which fill vectors by themselves (benchmarks/crossover.py).
+LARGEST, EIGHTS = 28, 16
 
 
 def in_lanes(function: Callable[..., Any], shared: tuple[int, ...] = ()) -> Callable[..., Any]:
@@ -114,8 +115,8 @@ def laid_out(leaf: Array, lanes: int) -> Array:
 
 def small(program: Jaxpr) -> bool:
     """Whether a program has products of matrices, and none of large ones."""
-    sizes = list(_sizes(program))
-    return bool(sizes) and max(sizes) <= LARGEST
+    largest = max(_sizes(program), default=0)
+    return 0 < largest <= LARGEST and (largest < EIGHTS or largest % 8 != 0)
 
 
 def _shape(variable: Any) -> tuple[int, ...]:
