@@ -1,20 +1,36 @@
-"""Run all benchmarks: each compares with a straightforward implementation in the same run and prints a ratio."""
+"""Run all benchmarks: each compares with a straightforward implementation in the same run and prints a ratio.
+
+`--peers FOLDER` runs public codes that were cloned into the folder beside ours instead.
+"""
+
+import argparse
+import sys
+from pathlib import Path
 
 from . import (
     best_heads,
     compile_time,
     compiled_ridge,
     context_length,
+    crossover,
     gradient_variance,
     linear_transformer,
     moment_risk,
     one_layer,
     papers_recipe,
+    peers,
     question,
     small_matrices,
     sweep,
     time_to_loss,
 )
+
+parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+parser.add_argument("--peers", type=Path, metavar="FOLDER", help="a folder with clones of public codes")
+asked = parser.parse_args()
+if asked.peers is not None:
+    peers.main(asked.peers)
+    sys.exit()
 
 for benchmark in (
     question,
@@ -25,6 +41,7 @@ for benchmark in (
     linear_transformer,
     gradient_variance,
     small_matrices,
+    crossover,
     papers_recipe,
     compile_time,
     compiled_ridge,
