@@ -47,7 +47,7 @@ def picture(table: pa.Table, about: Mapping[str, Any], view: View | None = None,
     value = Axis(label if layout.best is None else f"least {label}", log=log and layout.best is None)
     drawn = _map if layout.y is not None else _curves
     panels = [drawn(title, layout, own, value, view.column) for title, own in _parted(layout.panels, rows)]
-    notes = [*_notes(rows, table, layout, view.column, len(seen))]
+    notes = [*_notes(rows, table, layout, view.column, seen if value.log else None)]
     figure = Figure(
         name=about["name"] or "sweep",
         title=_title(layout, label, about),
@@ -159,7 +159,9 @@ def _title(layout: Layout, label: str, about: Mapping[str, Any]) -> str:
     return f"{name + ': ' if name else ''}{what} over {' and '.join(axes)}"
 
 
-def _notes(rows: Sequence[Row], table: pa.Table, layout: Layout, column: str, finite: int):
+def _notes(
+    rows: Sequence[Row], table: pa.Table, layout: Layout, column: str, logarithmic: Sequence[float] | None
+) -> Iterator[str]:
     """Sentences on what is held, how exact the values are, and what is missing."""
     if layout.held:
         held = ", ".join(f"{each.label} = {each.text(place)}" for each, place in layout.held)
@@ -181,8 +183,12 @@ def _notes(rows: Sequence[Row], table: pa.Table, layout: Layout, column: str, fi
     for status, what in (("failed", "failed (crosses)"), ("left", "are not computed yet (blank)")):
         if counts[status]:
             yield f"{counts[status]} of {len(rows)} points {what}."
-    if len(done) > finite:
-        yield f"{len(done) - finite} values are not finite, and are not drawn."
+    infinite = sum(not _finite(row[column]) for row in done)
+    if infinite:
+        yield f"{infinite} values are not finite, and are not drawn."
+    below = sum(value <= 0 for value in logarithmic or ())
+    if below:
+        yield f"{below} values are not positive, and can't be drawn on a logarithmic scale; --no-log draws them."
 
 
 def _error(row: Row) -> bool:
