@@ -103,19 +103,27 @@ def _map(title: str, layout: Layout, rows: Sequence[Row], value: Axis, column: s
         for place, cell in enumerate(line)
         if any(row["status"] == "failed" for row in cell)
     ]
+    errors: Rows = ()
+    theory: Rows = ()
+    names: tuple[str, ...] = ()
     if layout.best is not None:
         best = layout.best
         values = _matrix(cells, lambda cell: winner(best, cell, column))
-        names = [best.text(place) for place in best.places]
+        names = tuple(best.text(place) for place in best.places)
         several = any(value == len(names) for line in values for value in line)
-        extra = {"names": (*names, SEVERAL) if several else tuple(names)}
+        names = (*names, SEVERAL) if several else names
     else:
-        values, extra = _matrix(cells, lambda cell: _only(cell, column)), {}
-        for name, other in (("errors", "standard_error"), ("theory", "theory")) if column == "value" else ():
-            numbers = _matrix(cells, lambda cell, other=other: _only(cell, other))
-            if any(math.isfinite(number) and (number or name == "theory") for line in numbers for number in line):
-                extra[name] = numbers
-    return Map(title, x, y, tuple(columns), tuple(heights), values, value, failed=tuple(failed), **extra)
+        values = _matrix(cells, lambda cell: _only(cell, column))
+        if column == "value":
+            errors = _told(_matrix(cells, lambda cell: _only(cell, "standard_error")), without=0.0)
+            theory = _told(_matrix(cells, lambda cell: _only(cell, "theory")))
+    return Map(title, x, y, tuple(columns), tuple(heights), values, value, names, errors, theory, tuple(failed))
+
+
+def _told(numbers: Rows, without: float | None = None) -> Rows:
+    """The numbers, if there are any beside NaN and what goes `without` saying."""
+    told = any(math.isfinite(number) and number != without for line in numbers for number in line)
+    return numbers if told else ()
 
 
 def _matrix(cells: Sequence[Sequence[Sequence[Row]]], number: Callable[[Sequence[Row]], float]) -> Rows:
@@ -154,7 +162,7 @@ def _curves(title: str, layout: Layout, rows: Sequence[Row], value: Axis, column
 
 def _title(layout: Layout, label: str, about: Mapping[str, Any]) -> str:
     axes = [layout.x.label, *([layout.y.label] if layout.y else [])]
-    what = label if layout.best is None else f"which {layout.best.label} has the least {label}"
+    what = label if layout.best is None else f"which has the least {label} ({layout.best.label})"
     name = about["name"]
     return f"{name + ': ' if name else ''}{what} over {' and '.join(axes)}"
 

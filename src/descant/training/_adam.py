@@ -17,7 +17,7 @@ from .._trainer import State, to_end
 from ..tasks import AbstractTask
 from ._alike import alike
 from ._descent import at_rest, constant, cosine, descend
-from ._devices import as_mesh, by_batch, by_members, check_parts, parted
+from ._devices import Device, as_mesh, by_batch, by_members, check_parts, parted
 from ._flat import parameters
 from ._objective import batch_loss, check_objective, draw, made_of_numbers, natural_objective
 from ._solver import Solver
@@ -59,7 +59,7 @@ class AdamTrainer:
         clip: float = 1.0,
         dtype=jnp.float32,
         chunk: int = 50,
-        devices: int | Sequence[jax.Device] | None = None,
+        devices: int | Sequence[Device] | None = None,
     ):
         members = [models] if isinstance(models, AbstractPredictor) else list(models)
         laws = [tasks] * len(members) if isinstance(tasks, AbstractTask) else list(tasks)

@@ -10,11 +10,13 @@ from jaxtyping import Array, Float
 from .. import _check
 from ..lanes import LANES
 
+# One of `jax.devices()`, whose class has another name in every version.
+Device = Any
 AXIS = "device"
 EVERYWHERE, PARTED = PartitionSpec(), PartitionSpec(AXIS)
 
 
-def as_mesh(devices: int | Sequence[jax.Device] | None) -> Mesh | None:
+def as_mesh(devices: int | Sequence[Device] | None) -> Mesh | None:
     """The devices that work: so many of those there are, or these; None for the default one alone."""
     if devices is None:
         return None
