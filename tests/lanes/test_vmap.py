@@ -186,3 +186,11 @@ def test_every_linear_model(name, keys):
     for ours, plain in zip(jax.tree.leaves(found), jax.tree.leaves(wanted), strict=True):
         if ours.dtype != jax.dtypes.float0:
             assert np.allclose(ours, plain, rtol=1e-9, atol=1e-9 * float(jnp.max(jnp.abs(plain)) + 1))
+
+
+def test_lanes_are_for_matrices_that_fill_no_vectors_by_themselves():
+    def through_lanes(rows: int) -> bool:
+        program = jax.make_jaxpr(lanes.vmap(lambda x: x @ x))(jnp.ones((32, rows, rows)))
+        return "product_in_lanes" in str(program)
+
+    assert [rows for rows in (3, 8, 11, 15, 16, 21, 24, 28, 29, 64) if through_lanes(rows)] == [3, 8, 11, 15, 21, 28]

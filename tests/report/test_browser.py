@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from descant.claims import PAPERS
-from descant.report import write_report
+from descant.figures import Axis, Figure, Map, drawing
+from descant.figures.static import pictures
+from descant.report import figure_page, write_report
 from tests.support.report_claims import claims, judgements
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is in the extra `dev`")
@@ -326,3 +328,28 @@ def test_ticks_of_logarithmic_axes_stand_where_they_say(reader, viewport):
                 np.testing.assert_allclose(heights, fit(np.array(logs)), atol=1.5, err_msg=f"{name}: {ticks}")
                 checked += 1
     assert checked >= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_map_is_drawn_in_a_page_that_is_one_file(browser, tmp_path, scheme):
+    places = tuple(float(index + 1) for index in range(12))
+    values = tuple(tuple(x * y for x in places) for y in places)
+    scales = Axis("x", log=True), Axis("y")
+    maps = (
+        Map("risk", *scales, places, places, values, Axis("risk", log=True), theory=values, failed=((1, 1),)),
+        Map("best", *scales, places, places, tuple((0.0,) * 6 + (1.0,) * 6 for _ in places), Axis("best"), ("a", "b")),
+    )
+    figure = Figure("map", "A map", "What to see.", maps)
+    ready = drawing(figure)
+    (tmp_path / "map.html").write_text(figure_page(figure, ready, pictures(ready), {"d": "5"}, "descant plot map"))
+    tab = Reader(browser, tmp_path, viewport=PHONE, color_scheme=scheme)
+    page = tab.open("map.html")
+    page.wait_for_selector(".live svg")
+    assert tab.faults == [] and [url for url in tab.asked if not url.startswith("data:")] == [page.url]
+    assert page.locator(".panel.map").count() == 2 and page.locator(".panel.map svg rect").count() >= 2 * 144
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    lines = page.locator(".panel.map").first.locator("g[aria-label=line]").count()
+    page.get_by_role("button", name="exact theory").click()
+    assert page.locator(".panel.map").first.locator("g[aria-label=line]").count() < lines
+    tab.context.close()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from descant.claims import Axis, Baseline, Figure, Panel, Series
-from descant.figures import DARK, LIGHT, PAGE_DARK, PAGE_LIGHT, drawing
+from descant.figures import DARK, LIGHT, PAGE_DARK, PAGE_LIGHT, SCALE_DARK, SCALE_LIGHT, drawing
 from descant.figures.static import pictures
 from descant.report._tables import figure_csv, table_csv
 from tests.support.report_claims import bars, curves, flat, maps, tables
@@ -122,6 +122,13 @@ def test_every_colour_stands_out():
         for colour in colours:
             dark, light = sorted((luminance(page), luminance(colour)))
             assert (light + 0.05) / (dark + 0.05) >= 3, colour
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+def test_a_scale_changes_its_lightness_one_way_for_every_eye(vision):
+    for scale, sign in ((SCALE_LIGHT, -1), (SCALE_DARK, 1)):
+        steps = np.diff([lab(colour, vision)[0] for colour in scale])
+        assert np.all(sign * steps > 8), steps
 
 
 def test_what_lies_beyond_given_limits_is_counted_and_not_drawn():

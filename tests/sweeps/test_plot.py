@@ -160,8 +160,15 @@ def test_contours_lie_where_theory_has_their_value():
     for contour in ready["contours"]:
         for line in contour["lines"]:
             # On logarithmic scales the product is linear, so that interpolation is exact.
-            assert all(math.isclose(x * y, contour["level"], rel_tol=1e-9) for x, y in line)
-    assert ready["across"][0] < 1.0 < ready["across"][1] < 2.0 and ready["colour"]["limits"] == [1.0, 81.0]
+            assert all(math.isclose(x * x * y, contour["level"], rel_tol=1e-9) for x, y in line)
+    assert ready["across"][0] < 1.0 < ready["across"][1] < 2.0 and ready["colour"]["limits"] == [1.0, 729.0]
+
+
+def test_places_of_a_map_rise_whatever_their_order_in_the_file():
+    made, known = table({"grid": {"x": ramp(9)[::-1], "z": [*ramp(5), *ramp(5, 6.0)[::-1]]}}, product)
+    (panel,) = picture(made, known).figure.panels
+    assert isinstance(panel, Map) and panel.columns == tuple(ramp(9)) and panel.rows == tuple(ramp(10))
+    assert panel.values[9][8] == 90.0 and panel.values[9][0] == 10.0
 
 
 def test_the_page_is_one_file_and_its_words_stay_words():
