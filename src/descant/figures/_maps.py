@@ -12,7 +12,7 @@ from ._bare import bare
 from ._data import Axis, Map, Rows
 
 # About as many contour lines as can be told apart.
-LEVELS = 7
+LEVELS = 9
 # Digits of contour lines on a logarithmic scale, from many lines to few.
 DIGITS = ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1,))
 
