@@ -134,9 +134,7 @@ def _as_chebyshev(steps: np.ndarray, momenta: np.ndarray, level: dict[str, float
     return Match(f"Chebyshev iteration{loss}", about, told, 2 + len(level), ALL, WEIGHTS)
 
 
-def recursion(
-    w: Float[np.ndarray, "S B d"], contexts: Contexts
-) -> tuple[list[float], list[float], list[float]] | None:
+def recursion(w: Float[np.ndarray, "S B d"], contexts: Contexts) -> tuple[list[float], list[float], list[float]] | None:
     """Steps, momenta and decays with which w' = w + step (alpha - S w) + momentum (w - before) - decay w, exactly.
 
     From zero, the second step's momentum and decay are one number; its decay is taken to be that of the third, in

@@ -110,7 +110,10 @@ def _of_stack(trace: Trace, states: States, contexts: Contexts, index: int) -> L
         shrinkage=tuple((each.sigma, *_negative(mean_at(states.s[index], each.members))) for each in levels)
         if np.abs(w).max() > 0
         else (),
-        damping=tuple((each.sigma, *mean_at(1 - states.a[after] / states.a[index], each.members)) for each in levels),
+        # After the last layer nobody reads the context's labels.
+        damping=tuple((each.sigma, *mean_at(1 - states.a[after] / states.a[index], each.members)) for each in levels)
+        if after < trace.depth
+        else (),
         before=_preconditioner(m, contexts),
         m=_preconditioner(states.m[after], contexts),
         u=_momentum(states.u[after], contexts),

@@ -1,4 +1,4 @@
-"""What a model answers on contexts: its weight vectors, before the first and after each layer, and how they were had."""
+"""What a model answers on contexts: its weight vectors before the first and after each layer, and how they were had."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -204,4 +204,3 @@ def _through(block: ELSABlock, h: np.ndarray) -> np.ndarray:
 
 def _differ(one: np.ndarray, other: np.ndarray) -> bool:
     return bool(np.abs(one - other).max() > SAME * max(np.abs(one).max(), 1e-300))
-

@@ -17,21 +17,15 @@ NOTHING = 1e-9
 
 
 def percent(share: Share, *, error: bool = True) -> str:
-    """A share as a percentage, as precise as it is known; never 100% unless it is."""
+    """A share as a percentage, to the figures that its error leaves; never 100% unless it is all but rounding."""
     value, spread = 100 * share.value, 100 * share.error
-    digits = 0
-    while digits < 6 and (spread < 0.5 * 10**-digits or f"{value:.{digits}f}" == "100") and digits < _digits(value):
-        digits += 1
+    if share.value > 1 - 1e-12:
+        return "100%"
+    digits = min(6, max(0, int(np.ceil(-np.log10(max(spread, 1e-6))))))
     text = f"{value:.{digits}f}%"
-    if text.startswith("100") and share.value < 1 - 1e-12:
-        text = "more than 99.9999%"
-    return f"{text} ± {spread:.1g}%" if error and spread >= 1e-4 and not text.startswith("more") else text
-
-
-def _digits(value: float) -> int:
-    """So many decimals that what is left of 100% has two figures."""
-    left = abs(100 - value)
-    return 0 if left >= 1 else min(6, int(np.ceil(-np.log10(max(left, 1e-9)))) + 1)
+    if text.startswith("100"):
+        return "more than 99.9999%" if digits >= 6 else f"more than {100 - 10.0**-digits:.{digits}f}%"
+    return f"{text} ± {spread:.1g}%" if error and spread >= 1e-6 else text
 
 
 def polynomial(fit: Fit | None) -> str:
@@ -66,7 +60,12 @@ def layer_sentence(layer: Layer) -> str:
         about = "" if layer.before.share.value >= ALL else "about "
         words += f" after preconditioning with {about}{polynomial(layer.before)}"
     if layer.momentum >= MOMENTUM_TOLD:
-        words += f", with a momentum along labels in the inputs ({layer.momentum:.2g} of the update's square)"
+        # Squares of parts, which may point against each other: more than 1 says that they cancel.
+        how = "and, with it," if layer.momentum >= layer.gradient else "with"
+        words += (
+            f", {how} a momentum along the labels in its inputs (squares {layer.gradient:.2g} and {layer.momentum:.2g} "
+            "of the update's)"
+        )
     if layer.memory is not None:
         words += f", with momentum {layer.memory:.3g}"
     if layer.decay is not None:
@@ -80,11 +79,12 @@ def _at_levels(numbers: AtLevels, less: str, more: str) -> str:
     """Shrunk by 12% at sigma = 3 (and by 4% at sigma = 1): the largest level first; what is small is left out."""
     if not numbers or max(abs(value) for _, value, _ in numbers) < TOLD:
         return ""
+    sign = 1 if numbers[-1][1] >= 0 else -1
     (sigma, value, _), *others = numbers[::-1]
-    words = f"{less if value >= 0 else more} {100 * abs(value):.2g}% at σ = {sigma:.3g}"
+    words = f"{less if sign > 0 else more} {100 * sign * value:.3g}% at σ = {sigma:.3g}"
     if others:
         sigma, value, _ = others[-1]
-        words += f" and {'' if (value >= 0) == (numbers[-1][1] >= 0) else 'by minus '}{100 * abs(value):.2g}% at σ = {sigma:.3g}"  # noqa: E501
+        words += f" and {100 * sign * value:.3g}% at σ = {sigma:.3g}"
     return words
 
 
@@ -95,7 +95,9 @@ def parameters(match: Match) -> str:
     if isinstance(told.get("step"), list):
         words.append(f"{len(told['step'])} steps of sizes {', '.join(f'{each:.3g}' for each in told['step'])}")
     elif "step" in told:
-        words.append(f"{steps} steps of size {told['step']:.3g}" if steps != 1 else f"one step of size {told['step']:.3g}")
+        words.append(
+            f"{steps} steps of size {told['step']:.3g}" if steps != 1 else f"one step of size {told['step']:.3g}"
+        )
     elif steps and "scale" not in told:
         words.append(f"{steps} steps")
     if isinstance(told.get("contraction"), list):
@@ -172,12 +174,18 @@ def _of_directions(found: Explanation) -> list[str]:
     directions = found.directions
     if directions is None or directions.beside_diagonal < 1e-6:
         return []
-    words = [f"{100 * directions.beside_diagonal:.2g}% of its weights (squares, in the tokens' units) are not diagonal."]
+    words = [
+        f"{100 * directions.beside_diagonal:.2g}% of its weights (squares, in the tokens' units) are not diagonal."
+    ]
     for each in directions.singled_out:
         largest = int(np.argmax(np.abs(each.vector)))
         near = f"x{largest + 1}" if abs(each.vector[largest]) > 0.99 else "a mixture of inputs"
-        carried = "; ".join(f"after {layer.name} {words}" for layer, words in zip(found.layers[:-1], each.words))
-        words.append(f"It singles out {near} ({100 * each.share:.2g}% of that), which carries {carried or 'nothing yet'}.")
+        carried = "; ".join(
+            f"after {layer.name} {words}" for layer, words in zip(found.layers[:-1], each.words[:-1], strict=True)
+        )
+        words.append(
+            f"It singles out {near} ({100 * each.share:.2g}% of that), which carries {carried or 'nothing yet'}."
+        )
     if not directions.singled_out:
         words.append("No direction of the inputs stands out among them.")
     return words
