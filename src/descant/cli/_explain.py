@@ -206,7 +206,11 @@ def _over_time(
     last = len(rows)
     if models[-1][0] < last:
         models.append((float(last), _label(rows[-1], last), model))
-    return over_time(models, task, contexts=min(contexts, 256), key=key)
+    # Steps are counted anew at each level of a training that has such; rows never are.
+    steps = all(row.get("step") is not None and row.get("level") is None for row in rows)
+    if steps:
+        models = [(float(rows[int(at) - 1]["step"]), label, found) for at, label, found in models]
+    return over_time(models, task, unit="steps" if steps else "rows", contexts=min(contexts, 256), key=key)
 
 
 def _label(row: dict[str, Any], count: int) -> str:

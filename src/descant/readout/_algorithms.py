@@ -83,6 +83,8 @@ def _spectral(
             if not np.isfinite(cost):
                 continue
             told: dict[str, Any] = dict(zip(names, map(float, np.exp(found)), strict=True))
+            if told.get("low", 0.0) > told.get("high", np.inf):
+                told["low"], told["high"] = told["high"], told["low"]
             # A momentum of 1 or more is no heavy ball: it fits a few steps, and means nothing.
             if told.get("momentum", 0.0) < 1 and (best is None or cost < best.cost * (1 - 1e-6)):
                 told |= {"steps": depth} if depth else {}
@@ -139,7 +141,7 @@ def _gd_plus_plus(question: Question) -> Candidate | None:
         starts = [[first] * (depth - 1) + [1 / _typical(half)] + [second] * (depth - 1) for first, second in begins]
         found, cost = smallest(half, at, starts)
         if np.isfinite(cost) and (best is None or cost < best.cost * (1 - 1e-6)):
-            told = {"step": list(map(float, found[:depth])), "contraction": list(map(float, found[depth:])) + [0.0]}
+            told = {"step": list(map(float, found[:depth])), "contraction": [*map(float, found[depth:]), 0.0]}
             best = Candidate(told | {"steps": depth}, 2 * depth - 1, seen.answer(at(seen, found)), cost)
     return best
 

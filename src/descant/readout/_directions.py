@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ._contexts import Contexts
-from ._stack import States, Stack, in_units
+from ._stack import Stack, States, in_units
 
 # A direction is singled out if it holds so many times its part of what is not diagonal; at most so many are told.
 STANDS_OUT, MOST = 3.0, 3

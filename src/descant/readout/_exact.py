@@ -1,4 +1,4 @@
-"""Known algorithms read off gauge-fixed weights, or off iterates that obey a recursion exactly: no fit but of rounding."""
+"""Known algorithms read off gauge-fixed weights, or off iterates that obey a recursion to rounding."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def of_stack(stack: Stack, contexts: Contexts) -> Match | None:
     labels = max(np.abs(n * omegas[:, 0, 1]).max() * ratio**0.5, np.abs(n * omegas[:, 1, 1]).max() * ratio)
     if not np.isfinite(whole) or rest > EXACT * whole or labels * _size(contexts) > EXACT * whole:
         return None
-    steps, contractions = -n * omegas[:, 1, 0], -n * omegas[:, 0, 0]
+    steps, contractions = -n * omegas[:, 1, 0] + 0.0, -n * omegas[:, 0, 0] + 0.0
     if np.abs(contractions).max() > EXACT * np.abs([steps, contractions]).max():
         told = {"step": steps.tolist(), "contraction": contractions.tolist(), "steps": len(steps)}
         return Match("GD++", "steps, and inputs that are made rounder", told, 2 * len(steps) - 1, ALL, WEIGHTS)

@@ -116,7 +116,7 @@ def _constant(answers: Float[np.ndarray, "B d"]) -> Match:
 
 
 def _alike(told: Match, found: tuple[Match, ...]) -> tuple[str, ...]:
-    """Algorithms of other names that explain nearly all as well, with no more numbers: contexts don't tell them apart."""
+    """Algorithms of other names that explain nearly all, too, with no more numbers."""
     names = [
         each.algorithm
         for each in found

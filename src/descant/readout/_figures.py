@@ -5,8 +5,22 @@ import numpy as np
 from ..figures import Axis, Figure, HeatMap, Panel, Series
 from ._explanation import Explanation
 
-# So many known algorithms and estimators are drawn.
+# So many known algorithms and estimators are drawn, under short names.
 MOST = 8
+SHORT = {
+    "gradient descent": "GD",
+    "ridge regression": "ridge",
+    "ridge by Newton-Schulz": "Newton-Schulz",
+    "the best two-level mixture": "two levels",
+    "Chebyshev iteration": "Chebyshev",
+    "gradient descent on the ridge loss": "GD, ridge",
+    "heavy ball on the ridge loss": "ball, ridge",
+    "Chebyshev iteration on the ridge loss": "Cheb., ridge",
+    "preconditioned gradient descent": "precond. GD",
+    "preconditioned-gd": "precond.-gd",
+}
+# A state that alpha explains less of than this is not drawn along alpha.
+ALONG = 0.5
 
 
 def figures(found: Explanation) -> tuple[Figure, ...]:
@@ -26,7 +40,7 @@ def _distances(found: Explanation) -> Figure | None:
         some = [(name, share) for name, share in some if np.isfinite(share.value) and share.value > -1]
         if some:
             left = [max(1 - share.value, 1e-16) for _, share in some]
-            ticks = tuple((float(index), name) for index, (name, _) in enumerate(some))
+            ticks = tuple((float(index), SHORT.get(name, name)) for index, (name, _) in enumerate(some))
             errors = tuple(share.error for _, share in some)
             panels.append(
                 Panel(title, Axis("", ticks=ticks), Axis("share that is left", log=True),
@@ -94,15 +108,24 @@ def _states(found: Explanation) -> Figure | None:
     for index, name in enumerate(trace.names):
         along = np.einsum("bki,bkl,bli->bi", vectors, states.m[index + 1], vectors)
         found_at = {"M": (along, np.ones_like(slopes))}
-        for letter, state in (("u", states.u), ("w", states.w)):
+        fits = {"u": found.layers[index].u, "w": found.layers[index].w}
+        # After the last layer nobody reads M and u.
+        if index == trace.depth - 1:
+            del found_at["M"], fits["u"]
+        for letter, fit in fits.items():
+            if fit is None or fit.share.value < ALONG:
+                continue
+            state = states.u if letter == "u" else states.w
             found_at[letter] = (np.einsum("bij,bi->bj", vectors, state[index + 1]) * slopes, slopes**2)
         for letter, (above, below) in found_at.items():
             curve = [float(above[group == each].sum() / below[group == each].sum()) for each in range(12)]
             if np.isfinite(curve).all():
-                parts[letter].append(Series(f"after {name}", tuple(places), tuple(curve), style="line"))
+                parts[letter].append(Series(f"after {name}", tuple(places), tuple(curve)))
     titles = {"M": "M: preconditioner", "u": "u: along alpha", "w": "w: along alpha"}
     panels = tuple(
-        Panel(titles[letter], Axis("eigenvalue of S"), Axis(letter), tuple(series)) for letter, series in parts.items()
+        Panel(titles[letter], Axis("eigenvalue of S"), Axis(letter), tuple(series))
+        for letter, series in parts.items()
+        if series
     )
     levels = contexts.levels()
     if levels:
@@ -116,7 +139,8 @@ def _states(found: Explanation) -> Figure | None:
     return Figure(
         "states",
         f"Theorem 4.1 in {found.model}: M, u, a and w",
-        "Each in the eigenbasis of a context's S, means over contexts; u and w as multiples of X^T y / n there.",
+        "Each in the eigenbasis of a context's S, means over contexts; u and w as multiples of X^T y / n there, where "
+        "that explains at least half of them.",
         panels,
     )
 

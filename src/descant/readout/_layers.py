@@ -1,4 +1,4 @@
-"""One layer after the other: Theorem 4.1's (M, u, a, w) as functions of S and the noise, and what each layer adds to w."""
+"""One layer after the other: Theorem 4.1's (M, u, a, w) as functions of S and the noise, and what is added to w."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -41,13 +41,14 @@ class Moment:
 
 @dataclass(frozen=True)
 class OverTime:
-    """A training by its models: the `moments`, when each layer `settled` (an `at`, the last one's if only at the end)."""
+    """A training by its models: its `moments`, and when each layer `settled`: an `at`, the last if only at the end."""
 
     names: tuple[str, ...]
     moments: tuple[Moment, ...]
     settled: tuple[float, ...]
     whole_settled: float
     sentences: tuple[str, ...] = ()
+    unit: str = "rows"
 
     @property
     def text(self) -> str:
@@ -73,7 +74,7 @@ class OverTime:
                 if points:
                     series.append(Series(name, *zip(*points, strict=True)))
             logs = all(each.at > 0 for each in self.moments)
-            panels.append(Panel(title, Axis("along the training", log=logs), Axis(label, log=label != "step"),
+            panels.append(Panel(title, Axis(f"along the training, {self.unit}", log=logs), Axis(label, log=label != "step"),
                                 tuple(series)))  # fmt: skip
         return Figure(
             "over-time",
@@ -88,12 +89,14 @@ def over_time(
     models: Sequence[tuple[float, str, Any]],
     task: AbstractTask,
     *,
+    unit: str = "rows",
     contexts: int = CONTEXTS,
     key: PRNGKeyArray | None = None,
 ) -> OverTime:
     """Read the models of a training, the last one last, on the same contexts.
 
-    **Arguments:** `models` are (at, label, model): where in the training, the same in words, and the model then.
+    **Arguments:** `models` are (at, label, model): where in the training, the same in words, and the model then;
+    `unit` is that of `at`.
 
     **Returns:** an `OverTime`. A layer has settled at the first moment from which on it stays within a twentieth
     (squared) of what it ends as.
@@ -117,7 +120,7 @@ def over_time(
     words = [_sentence(name, at, moments) for name, at in zip(last.names, settled, strict=True)]
     if last.depth > 1:
         words.append(_sentence("the answer", whole, moments))
-    return OverTime(last.names, moments, settled, whole, tuple(words))
+    return OverTime(last.names, moments, settled, whole, tuple(words), unit)
 
 
 def _moment(

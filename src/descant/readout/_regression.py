@@ -70,7 +70,10 @@ def solve(columns: Float[np.ndarray, "p B m"], target: Float[np.ndarray, "B m"])
     scaled = columns / sizes[:, None, None]
     squares = np.array([np.einsum("pbm,qbm->pq", scaled[:, part], scaled[:, part]) for part in parts])
     products = np.array([np.einsum("pbm,bm->p", scaled[:, part], target[part]) for part in parts])
-    left = [np.linalg.pinv(squares.sum(0) - a, rcond=1e-13) @ (products.sum(0) - b) for a, b in zip(squares, products)]
+    left = [
+        np.linalg.pinv(squares.sum(0) - a, rcond=1e-13) @ (products.sum(0) - b)
+        for a, b in zip(squares, products, strict=True)
+    ]
     spread = np.std(left, axis=0) * (len(parts) - 1) ** 0.5 / sizes
     return found, spread
 

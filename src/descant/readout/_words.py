@@ -166,8 +166,11 @@ def more_sentences(found: Explanation) -> tuple[str, ...]:
 
 
 def _beside(step: OneStep) -> str:
-    start = "the same start" if (step.start_off or 0) < 1e-6 else f"a start that is {100 * step.start_off:.2g}% off"  # type: ignore
-    return f"The best single step on this task has {start} and a Gamma that is {100 * (step.gamma_off or 0):.2g}% off."
+    start, gamma = (
+        f"the same {what}" if (off or 0.0) < 1e-6 else f"a {what} that differs by {100 * (off or 0.0):.2g}%"
+        for what, off in (("start", step.start_off), ("Gamma", step.gamma_off))
+    )
+    return f"The best single step on this task has {start} and {gamma}."
 
 
 def _of_directions(found: Explanation) -> list[str]:
