@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 
-from descant.attention import AbstractLinearTransformer, Full, LSA, LTB
+from descant.attention import LSA, LTB, AbstractLinearTransformer, Full
 
 
 def regauged_stack(model: AbstractLinearTransformer, d: int, seed: int) -> Full:

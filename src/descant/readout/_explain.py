@@ -20,7 +20,7 @@ from ._directions import directions_of
 from ._exact import exact_match
 from ._explanation import CONSTANT, DIVERGES, IS, IS_NEARLY, NONE, Estimate, Explanation, OneStep, Penalty
 from ._layers import layers_of
-from ._match import ENOUGH, NEARLY, ROUNDING, Match, chosen, matches, question_of
+from ._match import ENOUGH, NEARLY, ROUNDING, Match, matches, question_of, simplest
 from ._regression import Share, share
 from ._trace import Trace, needs_tokens, traced, weights_on
 from ._words import with_words
@@ -90,8 +90,8 @@ def _read(task: AbstractTask, trace: Trace, drawn: Contexts) -> dict[str, Any]:
     question = question_of(task, drawn, trace.answer, trace.start, trace.depth if own_steps else None)
     found = matches(question, drawn.root)
     exact = exact_match(trace, drawn)
-    told = exact or chosen(found)
-    verdict = IS if exact or 1 - told.share.value <= ROUNDING else IS_NEARLY if told.share.value >= NEARLY else NONE
+    told = simplest(exact, found)
+    verdict = IS if 1 - told.share.value <= ROUNDING else IS_NEARLY if told.share.value >= NEARLY else NONE
     return {
         "verdict": verdict,
         "how": trace.how,

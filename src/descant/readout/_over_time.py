@@ -13,7 +13,7 @@ from ..tasks import AbstractTask
 from ._contexts import Contexts
 from ._exact import exact_match
 from ._layers import layers_of
-from ._match import NEARLY, chosen, matches, question_of
+from ._match import NEARLY, matches, question_of, simplest
 from ._trace import Trace, needs_tokens, traced
 
 CONTEXTS = 256
@@ -139,7 +139,7 @@ def _moment(
         name, share = "a constant", 1.0
     else:
         question = question_of(task, drawn, trace.answer, trace.start, trace.depth if own else None)
-        told = exact_match(trace, drawn) or chosen(matches(question, drawn.root))
+        told = simplest(exact_match(trace, drawn), matches(question, drawn.root))
         name, share = told.algorithm, told.share.value
     return Moment(
         at,
