@@ -5,6 +5,8 @@ import numpy as np
 from ..figures import Axis, Figure, HeatMap, Panel, Series
 from ._explanation import Explanation
 
+# The names of all figures, those of `OverTime` too.
+FIGURES = ("nearest", "layers", "states", "penalties", "one-step", "directions", "over-time")
 # So many known algorithms and estimators are drawn, under short names.
 MOST = 8
 SHORT = {
