@@ -19,6 +19,7 @@ SECONDS = {
     "learn": 900.0,
     "elsewhere": 120.0,
     "inside": 300.0,
+    "sources": 60.0,
     "claim": 3600.0,
     "picture": 30.0,
 }

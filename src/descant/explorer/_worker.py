@@ -5,6 +5,7 @@ allocate more than it is allowed to, so that no program or task that somebody se
 """
 
 import json
+import math
 import os
 import queue
 import sys
@@ -21,6 +22,7 @@ JOBS = {
     "learn": "_learn:learn",
     "elsewhere": "_learn:elsewhere",
     "inside": "_inside:inside",
+    "sources": "_inside:sources",
     "claim": "_claims:judged",
     "picture": "_pictures:picture",
 }
@@ -43,6 +45,7 @@ def main() -> None:
     _tell(answers, {"event": "ready"})
     while True:
         asked = json.loads(waiting.get())
+        limit_memory(MOST_MEMORY)  # the last job may have had less
         for event in answered(asked["job"], asked["asked"]):
             _tell(answers, event)
 
@@ -86,8 +89,17 @@ def _listen(waiting: "queue.SimpleQueue[str]") -> None:
     os._exit(0)
 
 
+def _sayable(value: Any) -> Any:
+    """The same with None for numbers that JSON has no word for."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _sayable(each) for name, each in value.items()}
+    return [_sayable(each) for each in value] if isinstance(value, list | tuple) else value
+
+
 def _tell(answers: TextIO, event: dict[str, Any]) -> None:
-    answers.write(json.dumps(event) + "\n")
+    answers.write(json.dumps(_sayable(event), allow_nan=False) + "\n")
     answers.flush()
 
 

@@ -1,3 +1,21 @@
-"""The report: pages that open from disk, and the verdicts as JSON."""
+"""The report: pages that open from disk, and the verdicts as JSON.
 
-from ._write import NAMES as NAMES, draw_figures as draw_figures, write_report as write_report
+What writes it draws pictures, and is loaded when it is first used; the style and scripts of its pages don't wait for
+that.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ._assets import assets as assets
+
+if TYPE_CHECKING:
+    from ._write import NAMES as NAMES, draw_figures as draw_figures, write_report as write_report
+
+_HOME = dict.fromkeys(("NAMES", "draw_figures", "write_report"), "_write")
+
+
+def __getattr__(name: str):
+    if name in _HOME:
+        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
