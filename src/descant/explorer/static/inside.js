@@ -17,6 +17,20 @@ function trainingOf(text) {
   return { task: taskOf(whole), model, layers, heads, solver, steps, lr, batch, seed };
 }
 
+// What can be opened is known to the server; what the address names can be opened at once.
+const select = byId("source");
+const option = (value, text) => make("option", { value }, text);
+function list(runs, networks) {
+  const groups = [option("", "choose…")];
+  if (state.training || state.source === "learn") groups.push(option("learn", "trained in the room Learn"));
+  if (runs.length) { const group = make("optgroup", { label: "Runs" }); group.append(...runs.map((run) => option(`run:${run.name}`, `${run.name}: ${run.words}`))); groups.push(group); }
+  if (networks.length) { const group = make("optgroup", { label: "Networks that came with Descant" }); group.append(...networks.map((name) => option(`network:${name}`, name))); groups.push(group); }
+  if (state.source && !groups.some((each) => each.value === state.source || [...each.children].some((one) => one.value === state.source))) groups.push(option(state.source, state.source.replace(/^\w+:/, "")));
+  select.replaceChildren(...groups);
+  select.value = state.source;
+}
+list([], []);
+
 const controls = new Controls(byId("controls"), state, (name, moving) => {
   fit();
   if (name === "source") state.layer = 0;
@@ -90,19 +104,6 @@ byId("back").addEventListener("click", () => step(state.layer - 1));
 byId("next").addEventListener("click", () => step(state.layer + 1));
 byId("controls").addEventListener("submit", (event) => event.preventDefault());
 
-// What can be opened is known to the server; what the address names can be opened at once.
-const select = byId("source");
-const option = (value, text) => make("option", { value }, text);
-function list(runs, networks) {
-  const groups = [option("", "choose…")];
-  if (state.training || state.source === "learn") groups.push(option("learn", "trained in the room Learn"));
-  if (runs.length) { const group = make("optgroup", { label: "Runs" }); group.append(...runs.map((run) => option(`run:${run.name}`, `${run.name}: ${run.words}`))); groups.push(group); }
-  if (networks.length) { const group = make("optgroup", { label: "Networks that came with Descant" }); group.append(...networks.map((name) => option(`network:${name}`, name))); groups.push(group); }
-  if (state.source && !groups.some((each) => each.value === state.source || [...each.children].some((one) => one.value === state.source))) groups.push(option(state.source, state.source.replace(/^\w+:/, "")));
-  select.replaceChildren(...groups);
-  select.value = state.source;
-}
-list([], []);
 fit();
 controls.show();
 if (state.source) open();
