@@ -14,6 +14,7 @@ from ._claims import claims, reproduce
 from ._crosscheck import crosscheck
 from ._decompile import decompile_command
 from ._ending import INTERRUPTED, TERMINATED, status_of
+from ._explain import explain
 from ._explore import explore
 from ._flags import OTHERS, default_shown
 from ._fuzz import fuzz_command
@@ -44,6 +45,7 @@ app.command(crosscheck)
 app.command(models)
 app.command(train)
 app.command(evaluate, name="eval")
+app.command(explain)
 app.command(runs)
 app.command(sweep)
 app.command(table1)

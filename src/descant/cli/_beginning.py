@@ -90,6 +90,12 @@ class KindBeginning:
         del measure
         return model, {}, {}
 
+    def snapshot(self, model: Any) -> bytes:
+        """The model along the way, for `descant explain --over-time`."""
+        from ..attention import to_bytes
+
+        return to_bytes(model)
+
     def known_optimum(self) -> float | None:
         """The least risk of the class, where theory knows it."""
         from ..measure import best, exact_risk
@@ -151,6 +157,12 @@ class ProgramBeginning:
         from ..training import References
 
         return References.of(self.task)
+
+    def snapshot(self, model: Any) -> bytes:
+        """The program along the way, for `descant explain --over-time`."""
+        from ..attention import to_bytes
+
+        return to_bytes(model.settled().network)
 
     def outcome(self, model: Any, measure: Callable[[Any], Measured]) -> tuple[Any, Measured, Mapping[str, bytes]]:
         """The predictor to keep, what was and what changed, and the compiled program, for `descant run`."""

@@ -146,7 +146,7 @@ def _train(
 
     began, task = time.monotonic(), beginning.task
     with Display(choice.objective, beginning.references, quiet) as display:
-        state = drive(trainer, run, on_rows=display.show)
+        state = drive(trainer, run, on_rows=display.show, snapshot=lambda now: beginning.snapshot(trainer.model(now)))
     found, more, beside = beginning.outcome(trainer.model(state), lambda model: _measure(model, task, samples, key))
     how = {"solver": choice.solver, "objective": choice.objective, "stopped": stop_reason(state)}
     run.finish(found, {**_finite(_measure(found, task, samples, key), run), **how, **more}, beside=beside)
@@ -255,10 +255,10 @@ def evaluate(
             f"the run {run} is not finished; run the same train command again, it goes on where it stopped."
         )
     stored.check()
-    _allow(config.task, kinds)
+    allow(config.task, kinds)
     flags, key = config.task, jax.random.key(seed)
     models = tuple(name for name in kinds if name not in flags.own_code())
-    model, shifted = _model(stored, config, models), other.applied(flags)
+    model, shifted = stored_model(stored, config, models), other.applied(flags)
     if rescale:
         from ..attention import rescaled
 
@@ -292,7 +292,7 @@ def evaluate(
         print(f"not exact: {reason}")
 
 
-def _allow(flags: TaskFlags, kinds: tuple[str, ...]) -> None:
+def allow(flags: TaskFlags, kinds: tuple[str, ...]) -> None:
     """Code that a run's files name is imported only if the user names it too."""
     named = {*kinds, *os.environ.get("DESCANT_KINDS", "").split(",")}
     for reference in flags.own_code():
@@ -300,7 +300,8 @@ def _allow(flags: TaskFlags, kinds: tuple[str, ...]) -> None:
             raise ValueError(f"the task of this run names code, {reference}; add --kinds {reference} if it is yours.")
 
 
-def _model(stored: "Run", config: TrainConfig, kinds: tuple[str, ...]) -> Any:
+def stored_model(stored: "Run", config: TrainConfig, kinds: tuple[str, ...]) -> Any:
+    """The model of a finished run."""
     try:
         if config.start.source is not None:
             from ..programs import ProgramPredictor

@@ -3,6 +3,7 @@
 config.json              what was asked for, by what code, on what machine; written first
 metrics.jsonl            rows of metrics while it is under way
 checkpoint.safetensors   the state to go on from, and how many of the rows belong to it
+snapshots.safetensors    the model after some of the rows, if the training was asked to keep it along the way
 metrics.parquet, model.safetensors, result.json
                          what came out; result.json is written last, and is there if and only if the run is finished
 
@@ -25,7 +26,7 @@ from .._lock import NAME as LOCK, is_locked, locked
 from .._sealed import check_fields, digest, read_page, write_page
 from .._trainer import State
 from ..attention import Named, load, to_bytes
-from . import _checkpoint, _metrics
+from . import _checkpoint, _metrics, _snapshots
 from ._checkpoint import REMEDY, Mark, check_owner
 from ._key import run_key
 from ._trackers import Tracker
@@ -33,6 +34,7 @@ from ._trackers import Tracker
 FORMAT = "descant-run-1"
 CONFIG, RESULT, MODEL = "config.json", "result.json", "model.safetensors"
 LINES, PARQUET, CHECKPOINT = "metrics.jsonl", "metrics.parquet", "checkpoint.safetensors"
+SNAPSHOTS = "snapshots.safetensors"
 HEAD = {"key": str, "code": str, "config": dict, "environment": dict}
 OUTCOME = {"key": str, "result": dict, "files": dict}
 # Files that come with a finished run end in these.
@@ -168,8 +170,31 @@ class Run:
             finally:
                 self._holder = None
 
-    def save(self, state: State, rows: Sequence[dict[str, Any]] = ()) -> None:
-        """Keep a state, and the rows since the last one that was kept. After a crash both are there or neither."""
+    def snapshots(self) -> dict[int, bytes]:
+        """The model along the way, as `to_bytes` wrote it, by how many rows there were; empty if none was kept."""
+        path = self.folder / SNAPSHOTS
+        if self.finished:
+            return _snapshots.load(self.file(SNAPSHOTS), self.key) if SNAPSHOTS in self.files else {}
+        try:
+            found = _snapshots.load(path, self.key)
+        except FileNotFoundError:
+            return {}
+        # Later ones were taken by a process that died before its checkpoint.
+        rows = _checkpoint.mark_of(self.folder / CHECKPOINT, self.key).rows
+        return {row: content for row, content in found.items() if row <= rows}
+
+    @property
+    def rows(self) -> int:
+        """How many rows belong to the last checkpoint of a run that is under way."""
+        return _checkpoint.mark_of(self.folder / CHECKPOINT, self.key).rows
+
+    def save(
+        self, state: State, rows: Sequence[dict[str, Any]] = (), snapshots: Mapping[int, bytes] | None = None
+    ) -> None:
+        """Keep a state, and the rows since the last one that was kept. After a crash both are there or neither.
+
+        `snapshots` are models taken since then, by how many rows there were; they count with the state, too.
+        """
         with self.working():
             self._not_finished()
             before = self._mark or _checkpoint.mark_of(self.folder / CHECKPOINT, self.key)
@@ -178,8 +203,11 @@ class Run:
             content = _checkpoint.to_bytes(state, after, self.key)
             # Known without reading it back, but only if all of what follows goes well.
             self._mark = None
-            # First the rows, then the checkpoint that counts them:
-            # rows that no checkpoint counts are cut off here later.
+            # First rows and snapshots, then the checkpoint that counts them:
+            # what no checkpoint counts is cut off here later.
+            if snapshots:
+                kept = {**self.snapshots(), **snapshots}
+                write_whole(self.folder / SNAPSHOTS, _snapshots.to_bytes(kept, self.key))
             write_at(self.folder / LINES, before.size, lines)
             write_whole(self.folder / CHECKPOINT, content)
             self._mark = after
@@ -206,6 +234,8 @@ class Run:
                 PARQUET: _metrics.to_parquet(_metrics.to_table(self._rows())),
                 MODEL: to_bytes(model),
             }
+            if kept := self.snapshots():
+                contents[SNAPSHOTS] = _snapshots.to_bytes(kept, self.key)
             for name, content in contents.items():
                 write_whole(self.folder / name, content)
             files = {name: digest(content) for name, content in contents.items()}
@@ -232,7 +262,7 @@ class Run:
             except ValueError:
                 beside = []
             # In this order the folder holds a whole run at every moment.
-            for path in self._files(RESULT, CHECKPOINT, LINES, PARQUET, MODEL, *beside):
+            for path in self._files(RESULT, CHECKPOINT, LINES, SNAPSHOTS, PARQUET, MODEL, *beside):
                 remove(path)
 
     def delete(self) -> None:
@@ -245,7 +275,7 @@ class Run:
                 self.folder.rmdir()
 
     def _tidy(self) -> None:
-        for name in (CONFIG, LINES, CHECKPOINT, PARQUET, MODEL, RESULT):
+        for name in (CONFIG, LINES, SNAPSHOTS, CHECKPOINT, PARQUET, MODEL, RESULT):
             # The eight letters of a temporary file, and not a user's .config.json.old.
             for path in self.folder.glob(f".{name}.{'[a-z0-9_]' * 8}"):
                 remove(path)

@@ -1,0 +1,144 @@
+"""Which known algorithm a model's answers are nearest to."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from .._unknown import Unknown
+from ..tasks import AbstractTask
+from ._algorithms import ALGORITHMS, UNKNOWN_DEPTHS, Algorithm, Candidate, Question
+from ._contexts import Contexts
+from ._regression import Share, share
+from ._seen import Seen
+
+# A model "is nearly" an algorithm if this much of what it does is explained; of those that explain so much that the
+# difference hardly counts, the one of fewest numbers is told.
+NEARLY, ENOUGH = 0.99, 0.999
+# Of two algorithms that leave no more than twice as much as the other, the one with fewer numbers is told.
+AS_GOOD = 2.0
+# What is left below this is rounding: then it "is" the algorithm.
+ROUNDING = 1e-12
+# A start of this share of the answers' size is none.
+NO_START = 1e-6
+
+WEIGHTS, BEHAVIOUR = "weights", "behaviour"
+
+
+@dataclass(frozen=True)
+class Match:
+    """A known algorithm beside a model: its parameters, how many numbers they are, and how much they explain.
+
+    `share` is that of the variance of the model's predictions, over contexts and queries that were not fitted to.
+    `method` is "weights" if the parameters were read off gauge-fixed weights, and are exact but for rounding; else
+    "behaviour", and they are fitted.
+    """
+
+    algorithm: str
+    about: str
+    parameters: dict[str, Any]
+    numbers: int
+    share: Share
+    method: str = BEHAVIOUR
+
+    @property
+    def distance(self) -> float:
+        """Root mean square of the difference, relative to the spread of the predictions."""
+        return float(max(0.0, 1 - self.share.value) ** 0.5)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "algorithm": self.algorithm,
+            "about": self.about,
+            "parameters": self.parameters,
+            "numbers": self.numbers,
+            "share": self.share.as_json(),
+            "distance": self.distance,
+            "method": self.method,
+        }
+
+
+def question_of(
+    task: AbstractTask,
+    contexts: Contexts,
+    answers: Float[np.ndarray, "B d"],
+    start: Float[np.ndarray, " d"] | None,
+    depth: int | None,
+) -> Question:
+    """What is to be explained; `depth` are the model's own steps, None if it doesn't say."""
+    known = np.zeros(contexts.d) if start is None else start
+    mean, root = _believed(task)
+    depths = tuple(UNKNOWN_DEPTHS) if depth is None else tuple(dict.fromkeys((1, depth)))
+    levels = () if contexts.sigma is None else tuple(np.quantile(contexts.sigma, [0.1, 0.9]))
+    return Question(
+        Seen.of(contexts, answers, known),
+        Seen.of(contexts, answers, mean, root),
+        depths,
+        depth is not None,
+        levels if levels and levels[0] < levels[-1] else (),
+        contexts.alpha,
+        contexts.s,
+        answers,
+        known,
+        start is None,
+        contexts.root,
+    )
+
+
+def _believed(task: AbstractTask) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and root covariance of tasks; N(0, I) where they are not known."""
+    try:
+        mean, cov = (np.asarray(each, float) for each in task.regression().prior.moments(task.d)[:2])
+    except Unknown:
+        return np.zeros(task.d), np.eye(task.d)
+    values, vectors = np.linalg.eigh(cov)
+    return mean, (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+
+
+def matches(question: Question, root: Float[np.ndarray, "d d"]) -> tuple[Match, ...]:
+    """Every algorithm beside the model, the nearest first."""
+    half = len(question.answers) // 2
+    answers = question.answers @ root
+    whole = ((answers[half:] - answers[:half].mean(axis=0)) ** 2).sum(axis=1)
+    found = []
+    for algorithm in ALGORITHMS:
+        candidate = algorithm.fit(question)
+        if candidate is None:
+            continue
+        target = (question.believed if algorithm.believed else question.seen).target
+        with np.errstate(all="ignore"):
+            rest = ((candidate.answers - target) ** 2).sum(axis=1)[half:]
+        if np.isfinite(rest).all():
+            found.append(_named(algorithm, candidate, share(rest, whole), question))
+    return tuple(sorted(found, key=lambda each: -each.share.value))
+
+
+def _named(algorithm: Algorithm, candidate: Candidate, explained: Share, question: Question) -> Match:
+    """A step with a matrix is called by what its matrix and its start are; others begin where the model does."""
+    size = float(np.sqrt(np.mean(question.answers**2))) or 1.0
+    name, about = algorithm.name, algorithm.about
+    parameters, numbers = dict(candidate.parameters), candidate.numbers
+    if "gamma" in parameters:
+        start = np.asarray(parameters["start"])
+        if np.abs(start).max() > NO_START * size:
+            return Match("GD-beta", "one such step from a learnt start", parameters, numbers + len(start), explained)
+        del parameters["start"]
+    elif not algorithm.believed and np.abs(question.start).max() > NO_START * size:
+        parameters["start"] = question.start.tolist()
+    return Match(name, about, parameters, numbers, explained)
+
+
+def chosen(found: tuple[Match, ...]) -> Match:
+    """The one that is told: of those that explain all but rounding, or all but a thousandth, the one of fewest numbers.
+
+    Where none does, that of the largest share, unless one with fewer numbers leaves less than twice as much.
+    """
+    for limit in (ROUNDING, 1 - ENOUGH):
+        enough = [each for each in found if 1 - each.share.value <= limit]
+        if enough:
+            return min(enough, key=lambda each: (each.numbers, -each.share.value))
+    least = max(1 - found[0].share.value, 0.0)
+    close = [each for each in found if 1 - each.share.value <= AS_GOOD * least]
+    return min(close, key=lambda each: (each.numbers, -each.share.value))

@@ -1,0 +1,179 @@
+"""Along a training: when each layer becomes what it ends as."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import Float, PRNGKeyArray
+
+from ..figures import Axis, Figure, Panel, Series
+from ..tasks import AbstractTask
+from ._contexts import Contexts
+from ._exact import exact_match
+from ._layers import layers_of
+from ._match import NEARLY, chosen, matches, question_of
+from ._trace import Trace, needs_tokens, traced
+
+CONTEXTS = 256
+# A layer is what it ends as if no more than this of its last update is left, now and ever after.
+SETTLED = 0.05
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A model along the way: `at` is where (a step, or a count of rows), `label` says it in words.
+
+    `off` has for each layer the mean square of its update less its last one, relative to the last one's, and None where
+    the model has other layers than at the end; `steps` are the layers' step sizes. `whole_off` is the same of the
+    answer. `algorithm` is the nearest known one, with its `share`.
+    """
+
+    at: float
+    label: str
+    off: tuple[float | None, ...]
+    steps: tuple[float | None, ...]
+    whole_off: float | None
+    algorithm: str
+    share: float
+
+
+@dataclass(frozen=True)
+class OverTime:
+    """A training by its models: its `moments`, and when each layer `settled`: an `at`, the last if only at the end."""
+
+    names: tuple[str, ...]
+    moments: tuple[Moment, ...]
+    settled: tuple[float, ...]
+    whole_settled: float
+    sentences: tuple[str, ...] = ()
+    unit: str = "rows"
+
+    @property
+    def text(self) -> str:
+        """All sentences, a line each."""
+        return "\n".join(self.sentences)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+    def figure(self) -> Figure:
+        """How far each layer is from what it ends as, and its step size, along the training."""
+        panels = []
+        for title, label, values in (
+            ("how far from its end", "squared distance", lambda each, index: each.off[index]),
+            ("step size", "step", lambda each, index: each.steps[index]),
+        ):
+            series = []
+            for index, name in enumerate(self.names):
+                points = [(each.at, values(each, index)) for each in self.moments if values(each, index) is not None]
+                # The last is its own end, which a logarithm can't show.
+                points = [(at, value) for at, value in points if label == "step" or value > 0]
+                if points:
+                    series.append(Series(name, *zip(*points, strict=True)))
+            logs = all(each.at > 0 for each in self.moments)
+            panels.append(Panel(title, Axis(f"along the training, {self.unit}", log=logs), Axis(label, log=label != "step"),
+                                tuple(series)))  # fmt: skip
+        return Figure(
+            "over-time",
+            "When each layer becomes what it ends as",
+            "The mean square of a layer's update less its last one, relative to the last one's; a layer has settled "
+            f"where this stays below {SETTLED}.",
+            tuple(panels),
+        )
+
+
+def over_time(
+    models: Sequence[tuple[float, str, Any]],
+    task: AbstractTask,
+    *,
+    unit: str = "rows",
+    contexts: int = CONTEXTS,
+    key: PRNGKeyArray | None = None,
+) -> OverTime:
+    """Read the models of a training, the last one last, on the same contexts.
+
+    **Arguments:** `models` are (at, label, model): where in the training, the same in words, and the model then;
+    `unit` is that of `at`.
+
+    **Returns:** an `OverTime`. A layer has settled at the first moment from which on it stays within a twentieth
+    (squared) of what it ends as.
+    """
+    if not models:
+        raise ValueError("models is empty; expected those of a training, the last one last.")
+    key = jax.random.key(0) if key is None else key
+    drawn = Contexts.draw(task, contexts, key, tokens=any(needs_tokens(model) for _, _, model in models))
+    traces = [traced(model, drawn) for _, _, model in models]
+    kept = np.isfinite(traces[-1].w).all(axis=(0, 2))
+    if kept.mean() < 0.8:
+        raise ValueError(
+            "the trained model overflows on more than a fifth of the contexts: there is nothing to compare."
+        )
+    last = traces[-1]
+    moments = tuple(
+        _moment(at, label, trace, last, drawn, task, kept) for (at, label, _), trace in zip(models, traces, strict=True)
+    )
+    settled = tuple(_settled(moments, [each.off[index] for each in moments]) for index in range(last.depth))
+    whole = _settled(moments, [each.whole_off for each in moments])
+    words = [_sentence(name, at, moments) for name, at in zip(last.names, settled, strict=True)]
+    if last.depth > 1:
+        words.append(_sentence("the answer", whole, moments))
+    return OverTime(last.names, moments, settled, whole, tuple(words), unit)
+
+
+def _moment(
+    at: float, label: str, trace: Trace, last: Trace, drawn: Contexts, task: AbstractTask, kept: np.ndarray
+) -> Moment:
+    same = trace.depth == last.depth
+    nothing = (None,) * last.depth
+    # Answers that overflow on the way are as far off as can be.
+    if not np.isfinite(trace.w).all():
+        return Moment(at, label, nothing, nothing, None, "diverges", 0.0)
+    off = tuple(_off(np.diff(trace.w, axis=0)[i], np.diff(last.w, axis=0)[i], kept) for i in range(last.depth))
+    layers = layers_of(trace, drawn)
+    own = trace.stack is not None or (trace.iterates and trace.depth > 1)
+    spread = np.abs(trace.answer - trace.answer.mean(axis=0)).max()
+    if spread <= 1e-10 * max(float(np.abs(trace.answer).max()), 1e-300):
+        name, share = "a constant", 1.0
+    else:
+        question = question_of(task, drawn, trace.answer, trace.start, trace.depth if own else None)
+        told = exact_match(trace, drawn) or chosen(matches(question, drawn.root))
+        name, share = told.algorithm, told.share.value
+    return Moment(
+        at,
+        label,
+        off if same else nothing,
+        tuple(each.step for each in layers) if same else nothing,
+        _off(trace.answer, last.answer, kept),
+        name if share >= NEARLY else f"none (best: {name})",
+        share,
+    )
+
+
+def _off(now: Float[np.ndarray, "B d"], end: Float[np.ndarray, "B d"], kept: np.ndarray) -> float:
+    whole = float((end[kept] ** 2).sum())
+    rest = float(((now - end)[kept] ** 2).sum())
+    return rest / whole if whole > 0 else float(rest > 0)
+
+
+def _settled(moments: tuple[Moment, ...], off: Sequence[float | None]) -> float:
+    at = moments[-1].at
+    for moment, value in zip(moments[::-1], off[::-1], strict=True):
+        if value is None or value > SETTLED:
+            break
+        at = moment.at
+    return at
+
+
+def _sentence(name: str, at: float, moments: tuple[Moment, ...]) -> str:
+    labels = {each.at: each.label for each in moments}
+    begin, end = moments[0], moments[-1]
+    called = name[:1].upper() + name[1:]
+    if at == begin.at:
+        return f"{called} is what it ends as from the first look on ({begin.label} of {end.label})."
+    if at == end.at:
+        before = moments[-2].label
+        return f"{called} becomes what it ends as only after {before} (of {end.label})."
+    return f"{called} is what it ends as from {labels[at]} on (of {end.label})."
