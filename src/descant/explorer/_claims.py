@@ -28,7 +28,9 @@ def listing(report: Path) -> dict[str, Any]:
         entry = papers.setdefault(title.paper, {"name": paper.short, "source": paper.source, "claims": []})
         standing = judged.get(id, {}).get("standing", UNJUDGED)
         page = f"report/claims/{id}.html" if id in judged else None
-        entry["claims"].append({"id": id, "title": title.title, "plain": bare(title.title), "standing": standing, "page": page})
+        entry["claims"].append(
+            {"id": id, "title": title.title, "plain": bare(title.title), "standing": standing, "page": page}
+        )
     return {"papers": [*papers.values()], "judged": len(judged), "report": (report / "index.html").is_file()}
 
 
@@ -44,7 +46,7 @@ def _verdicts(report: Path) -> dict[str, dict[str, Any]]:
 
 def judged(asked: Any) -> Iterator[dict[str, Any]]:
     """Run the experiment of a claim in a fresh folder; what it tells on the way, and its checks and figures."""
-    from ..claims import Judgement, find, judge  # noqa: PLC0415, the list needs no JAX
+    from ..claims import Judgement, find, judge
 
     fields = Fields(asked, "the question")
     id, folder = fields.text("id", 100), Path(fields.text("folder", 4096))

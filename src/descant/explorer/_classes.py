@@ -1,4 +1,4 @@
-r"""The classes of predictors whose exact risks the room Ask draws: their words, their formulas, and who computes them."""
+"""The classes of predictors whose exact risks the room Ask draws: their words, formulas, and who computes them."""
 
 import math
 from collections.abc import Callable
@@ -93,7 +93,10 @@ SYMBOLS = (
     r"x\sim\mathcal N(0,\Lambda),\quad w\sim\mathcal N(\mu,\Psi),\quad y=\langle w,x\rangle+\sigma\varepsilon,\quad "
     r"\Lambda=\text{input covariance},\quad C=\Psi+\mu\mu^\top"
 )
-_ONE_STEP = r"\sum_i\frac{{\varphi_i(\varphi_i+s)}}{{(n+1)\varphi_i+s}},\qquad \varphi_i=\operatorname{{eig}}_i\,\Lambda^{{1/2}}{}\,\Lambda^{{1/2}},\quad s=\sum_i\varphi_i+\mathbb E\sigma^2"
+_ONE_STEP = (
+    r"\sum_i\frac{{\varphi_i(\varphi_i+s)}}{{(n+1)\varphi_i+s}},\qquad "
+    r"\varphi_i=\operatorname{{eig}}_i\,\Lambda^{{1/2}}{}\,\Lambda^{{1/2}},\quad s=\sum_i\varphi_i+\mathbb E\sigma^2"
+)
 _SEARCH = (
     r"\min_{v_h,U_h}\;\mathbb E\Bigl(\tfrac1n\sum_{h=1}^{%s}v_h^\top G\,U_h e_q-\langle w,x_q\rangle\Bigr)^2,\qquad "
     r"G=\sum_i e_ie_i^\top,\; e_i=(x_i,y_i)"
@@ -112,7 +115,8 @@ CLASSES: dict[str, Class] = {
             "gd",
             "one step of gradient descent",
             "From zero, with the best step size.",
-            r"\operatorname{tr}\Lambda C-\frac{n\,(\operatorname{tr}\Lambda^2C)^2}{(n+1)\operatorname{tr}\Lambda^3C+(\operatorname{tr}\Lambda C+\mathbb E\sigma^2)\operatorname{tr}\Lambda^2}",
+            r"\operatorname{tr}\Lambda C-\frac{n\,(\operatorname{tr}\Lambda^2C)^2}{(n+1)\operatorname{tr}\Lambda^3C+"
+            r"(\operatorname{tr}\Lambda C+\mathbb E\sigma^2)\operatorname{tr}\Lambda^2}",
             _exact("gd"),
         ),
         Class(
@@ -182,7 +186,7 @@ CLASSES: dict[str, Class] = {
             "Knows the prior and each prompt's noise level: nothing is below it. With noise a mean over contexts, with "
             "its standard error.",
             r"\mathbb E\operatorname{tr}\Lambda\operatorname{Cov}(w\mid X,y,\sigma)\qquad"
-            r"\Bigl(=\bigl(1-\tfrac nd\bigr)_+\operatorname{tr}\Lambda\Psi\text{ if }\sigma=0\text{ and isotropic}\Bigr)",
+            r"\Bigl(=\bigl(1-\tfrac nd\bigr)_+\operatorname{tr}\Lambda\Psi\text{ if }\sigma=0\text{, isotropic}\Bigr)",
             _oracle,
         ),
     )

@@ -77,7 +77,7 @@ class Access:
 
 
 class Guard:
-    """Middleware that refuses foreign hosts, other sites, and requests without the token; bounds bodies; adds headers."""
+    """Middleware that refuses foreign hosts, other sites and who lacks the token; bounds bodies; adds headers."""
 
     def __init__(self, app: Any, access: Access):
         self._app, self._access = app, access
@@ -112,7 +112,10 @@ class Guard:
     def _refusal(self, scope: MutableMapping[str, Any], headers: dict[str, list[str]]) -> tuple[int, str] | None:
         hosts = headers.get("host", [])
         if len(hosts) != 1 or not self._access.names(hosts[0]):
-            return 421, "the request names another host than this server; open the address that descant explore printed."
+            return (
+                421,
+                "the request names another host than this server; open the address that descant explore printed.",
+            )
         for origin in headers.get("origin", []):
             if origin.lower() != f"http://{hosts[0].lower()}":
                 return 403, "the request comes from a page of another site."
@@ -143,7 +146,9 @@ class Guard:
         asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for name, value in asked if name == "token"]
         if scope["method"] != "GET" or len(given) != 1 or not _same(given[0], token):
-            await _answer(send, 401, "this server asks for a token; open the whole address that descant explore printed.")
+            await _answer(
+                send, 401, "this server asks for a token; open the whole address that descant explore printed."
+            )
             return
         left = urlencode([(name, value) for name, value in asked if name != "token"])
         # The path as it came may begin with two slashes, which would lead to another host.

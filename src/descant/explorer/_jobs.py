@@ -5,7 +5,7 @@ import json
 import os
 import sys
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -54,7 +54,7 @@ class Jobs:
         """Have a process ready for somebody who will soon ask for something."""
         (self._quick if quick else self._long).warm()
 
-    async def stream(self, job: str, asked: Any) -> AsyncIterator[Event | None]:
+    async def stream(self, job: str, asked: Any) -> AsyncGenerator[Event | None, None]:
         """The events of a job as they come; None is a sign of life. Whoever closes this stream ends the job."""
         lane = self._quick if job in QUICK else self._long
         if lane.waiting >= MOST_WAITING:

@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from ._fields import Fields
@@ -14,7 +15,7 @@ STYLES = ("line", "points", "both", "dashed", "bars", "baseline")
 
 def picture(asked: Any) -> Iterator[dict[str, Any]]:
     """The bytes of a picture."""
-    from ..figures.static import pictures  # noqa: PLC0415, matplotlib takes a second
+    from ..figures.static import pictures
 
     fields = Fields(asked, "the picture")
     suffix, ready = fields.choice("suffix", ("png", "svg")), checked(fields.part("figure"))
@@ -55,7 +56,9 @@ def _heat(fields: Fields) -> dict[str, Any]:
     values = [_list(row, MOST_SIDE, "a row") for row in _list(fields.part("values"), MOST_SIDE, "values")]
     if not values or any(len(row) != len(values[0]) or not row for row in values):
         raise ValueError("values has rows of different lengths; expected a matrix.")
-    names = {name: [_letters(each) for each in _list(fields.part(name), MOST_SIDE, name)] for name in ("rows", "columns")}
+    names = {
+        name: [_letters(each) for each in _list(fields.part(name), MOST_SIDE, name)] for name in ("rows", "columns")
+    }
     if len(names["rows"]) != len(values) or len(names["columns"]) != len(values[0]):
         raise ValueError("rows or columns are not as many as the matrix has; expected a name for each.")
     return {
@@ -88,10 +91,14 @@ def _series(raw: Any) -> dict[str, Any]:
     rows = [_row(each) for each in _list(fields.part("rows"), MOST_ROWS, "rows")]
     return {
         **_legend(raw),
-        "curved": fields.switch("curved") and len(rows) > 2 and all(a[0] < b[0] for a, b in zip(rows, rows[1:])),
+        "curved": fields.switch("curved") and len(rows) > 2 and _rising([row[0] for row in rows]),
         "size": fields.number("size", 0.0, 20.0),
         "rows": rows,
     }
+
+
+def _rising(places: list[Any]) -> bool:
+    return all(left < right for left, right in pairwise(places))
 
 
 def _row(raw: Any) -> list[float | None]:

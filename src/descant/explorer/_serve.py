@@ -124,7 +124,7 @@ def _bind(host: str, port: int) -> socket.socket:
         bound.close()
         why = error.strerror if isinstance(error, OSError) else "no such host"
         raise ValueError(
-            f"the explorer can't listen on {host}, port {port}: {why}; choose another --port, or 0 for any that is free."
+            f"the explorer can't listen on {host}, port {port}: {why}; choose another --port, or 0 for any free one."
         ) from None
     bound.listen(BACKLOG)
     bound.set_inheritable(False)
@@ -134,7 +134,7 @@ def _bind(host: str, port: int) -> socket.socket:
 def _allow_connections(count: int) -> None:
     """As many open files as connections, where the system allows it."""
     try:
-        import resource  # noqa: PLC0415, not everywhere
+        import resource
     except ImportError:
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

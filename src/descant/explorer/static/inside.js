@@ -61,6 +61,7 @@ async function open() {
     if (event.event === "progress") status.textContent = `Training it again: ${event.words}.`;
     if (event.event === "waiting") status.textContent = "Waiting for other jobs to end.";
     if (event.event === "inside") show(event);
+    if (event.event === "reading") read(event);
   });
   if (!(await own.done) && own === job && status.textContent === "Opening.") status.textContent = "";
 }
@@ -78,11 +79,29 @@ function show(event) {
   slider.max = event.layers.length - 1;
   byId("steps").hidden = byId("more").hidden = false;
   fall.show(event.fall, event.python);
-  const reading = byId("reading");
-  reading.hidden = !event.reading;
-  if (event.reading) reading.replaceChildren(make("h2", {}, event.reading.title), ...event.reading.lines.map((line, index) => make("p", { "data-layer": index + 1 }, line)));
+  byId("reading").hidden = false;
+  byId("sentence").textContent = "Reading the weights.";
+  byId("lines").replaceChildren();
+  byId("read-figures").replaceChildren();
   step(state.layer);
 }
+
+// The sentence about the whole, those of the layers, and what else there is to say.
+function read(event) {
+  byId("sentence").textContent = event.sentence;
+  byId("lines").replaceChildren(...event.lines.map((line, index) => make("li", index < event.layers ? { "data-layer": index + 1 } : {}, line)));
+  byId("read-figures").replaceChildren(...event.figures.map((data, index) => {
+    const copy = byId("figure-template").content.cloneNode(true).firstElementChild;
+    copy.id = `read-figure-${index}`;
+    copy.setAttribute("aria-label", data.title);
+    copy.prepend(make("h3", {}, data.title));
+    return copy;
+  }));
+  event.figures.forEach((data, index) => new FigureView(byId(`read-figure-${index}`)).show(data, found.python));
+  mark();
+}
+
+const mark = () => { for (const line of byId("lines").querySelectorAll("[data-layer]")) line.classList.toggle("now", +line.dataset.layer === state.layer); };
 
 function step(layer) {
   if (!found) return;
@@ -93,7 +112,7 @@ function step(layer) {
   byId("layer-now").textContent = `${state.layer} of ${found.layers.length - 1}`;
   byId("back").disabled = state.layer === 0;
   byId("next").disabled = state.layer === found.layers.length - 1;
-  for (const line of byId("reading").querySelectorAll("[data-layer]")) line.classList.toggle("now", +line.dataset.layer === state.layer);
+  mark();
   walk.show(now.walk, found.python);
   maps.place.hidden = !now.maps;
   if (now.maps) maps.show(now.maps, found.python);
@@ -106,10 +125,15 @@ byId("controls").addEventListener("submit", (event) => event.preventDefault());
 
 fit();
 controls.show();
-if (state.source) open();
-else status.textContent = "Looking for runs.";
-stream("sources", {}, (event) => {
-  if (event.event !== "sources") return;
-  list(event.runs, event.networks);
-  if (!state.source) status.textContent = `Choose a network: ${event.runs.length} runs, ${event.networks.length} that came with Descant, or train one.`;
-});
+// First what the address names: one process does both, one after the other.
+async function begin() {
+  if (state.source) await open();
+  else status.textContent = "Looking for runs.";
+  const found = stream("sources", {}, (event) => {
+    if (event.event !== "sources") return;
+    list(event.runs, event.networks);
+    if (!state.source) status.textContent = `Choose a network: ${event.runs.length} runs, ${event.networks.length} that came with Descant, or train one.`;
+  });
+  await found.done;
+}
+begin();
