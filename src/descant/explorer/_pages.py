@@ -53,7 +53,7 @@ def files() -> dict[str, File]:
 
 
 def examples() -> list[tuple[str, str, str]]:
-    """The programs of the library: name, first line of the docstring, text. Their room, which loads JAX, is left out."""
+    """The programs of the library: name, first line of the docstring, text. Their room loads JAX, and is left out."""
     found = []
     for path in sorted((HERE.parent / "programs" / "library").glob("*.py")):
         text = path.read_text(encoding="utf-8")
