@@ -23,7 +23,7 @@ Send = Callable[[Message], Awaitable[None]]
 
 # Bytes of a body, and seconds that it may take to come.
 MOST_BYTES = 1 << 20
-SLOWEST_S = 10.0
+SLOWEST_S = 5.0
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 # Observable Plot puts one constant style sheet into each of its pictures; this is its digest.
 PLOT_STYLE = "'sha256-jSYQUrW7J0b3jPqhZP9C2Xh1PyJKHKXd4s0fpGGKrww='"

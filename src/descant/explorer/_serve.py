@@ -16,7 +16,7 @@ from ._app import make_app
 from ._guard import LOOPBACK, Access
 
 # Seconds that the head of a request may take, and that an idle connection is kept.
-HEAD_S, IDLE_S = 10.0, 20
+HEAD_S, IDLE_S = 5.0, 20
 # Bytes of the head of a request; a link may hold a program.
 HEAD_BYTES = 64 << 10
 # Connections at once.
