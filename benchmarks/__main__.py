@@ -5,6 +5,7 @@ from . import (
     compile_time,
     compiled_ridge,
     context_length,
+    explorer,
     gradient_variance,
     linear_transformer,
     moment_risk,
@@ -18,6 +19,7 @@ from . import (
 
 for benchmark in (
     question,
+    explorer,
     sweep,
     context_length,
     moment_risk,

@@ -212,7 +212,7 @@ PROGRAMS = {
     "attribute": 'def f(X: "n d"):\n    return X.__class__.__base__.__subclasses__()\n',
     "decorator": '@print\ndef f(X: "n d"):\n    return X\n',
     "default": 'def f(X: "n d", *, a=open("evil", "w")):\n    return X\n',
-    "sizes": 'def f(X: "__import__(\'os\') d"):\n    return X\n',
+    "sizes": "def f(X: \"__import__('os') d\"):\n    return X\n",
     "deep": 'def f(X: "n d"):\n    return ' + "(" * 3000 + "X" + ")" * 3000 + "\n",
     "null": 'def f(X: "n d"):\n    return X\0\n',
 }
@@ -271,7 +271,9 @@ async def load(server: Running, requests: int, streaming: int) -> tuple[list[int
     """So many requests at once, and streams beside them; the statuses, and how many streams gave a sign of life."""
     limits = httpx.Limits(max_connections=None)
     async with httpx.AsyncClient(base_url=server.address, timeout=120, limits=limits, verify=PLAIN) as client:
-        opened = [client.build_request("POST", "jobs/learn", json={**TRAINING, "seed": seed}) for seed in range(streaming)]
+        opened = [
+            client.build_request("POST", "jobs/learn", json={**TRAINING, "seed": seed}) for seed in range(streaming)
+        ]
         streams = await asyncio.gather(*(client.send(each, stream=True) for each in opened))
         signs = [asyncio.create_task(anext(each.aiter_lines())) for each in streams]
 
@@ -279,7 +281,9 @@ async def load(server: Running, requests: int, streaming: int) -> tuple[list[int
             if index % 2:
                 body = {**QUESTION, "task": {**QUESTION["task"], "n": 1 + index % 8}, "moving": True}
                 return (await client.post("ask", json=body)).status_code
-            return (await client.get(("ask", "files/common.js", "files/theme.js", "claims")[index // 2 % 4])).status_code
+            return (
+                await client.get(("ask", "files/common.js", "files/theme.js", "claims")[index // 2 % 4])
+            ).status_code
 
         statuses = await asyncio.gather(*(one(index) for index in range(requests)))
         alive = len([each for each in await asyncio.gather(*signs) if each])
@@ -330,6 +334,8 @@ def test_exposed_to_others_it_asks_for_a_token(tmp_path):
 
 def test_names_of_an_exposed_server():
     access = Access(80, "0.0.0.0", "token")
-    assert access.names("192.168.1.7:80") and access.names("[fe80::1]:80") and access.names(f"{socket.gethostname()}:80")
+    assert (
+        access.names("192.168.1.7:80") and access.names("[fe80::1]:80") and access.names(f"{socket.gethostname()}:80")
+    )
     assert not access.names("evil.example:80") and not access.names("192.168.1.7:81") and not access.names("1.2.3:80")
     assert not Access(80).names("192.168.1.7:80")

@@ -24,6 +24,7 @@ PHONE = {"width": 390, "height": 844}
 CLAIM = "four-weights"
 # Compiling, the first time, on a busy machine.
 LONG = 120_000
+playwright.expect.set_options(timeout=LONG)
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import httpx
 
+# Programs that were compiled before, as the tests themselves keep them.
+COMPILED = Path(__file__).parents[2] / ".pytest_cache" / "xla"
 # There is no TLS here, and reading the certificates takes longer than a request.
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
@@ -64,7 +66,7 @@ def running(folder: Path, *arguments: str, **environment: str) -> Iterator[Runni
     process = subprocess.Popen(
         [sys.executable, "-m", "descant", "explore", "--no-browser", "--port", "0", *arguments],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": paths, **environment},
+        env={**os.environ, "PYTHONPATH": paths, "JAX_COMPILATION_CACHE_DIR": str(COMPILED), **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

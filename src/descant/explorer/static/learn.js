@@ -42,7 +42,12 @@ function fit() {
 function halt(words) {
   job?.stop();
   look?.stop();
-  job = look = undefined;
+  look = undefined;
+  rest(words);
+}
+
+function rest(words) {
+  job = undefined;
   byId("stop").hidden = byId("share").hidden = true;
   byId("train").disabled = false;
   if (words) status.textContent = words;
@@ -59,7 +64,7 @@ async function train() {
   const own = job = stream("learn", training(state), hear);
   const done = await own.done;
   if (own !== job) return;
-  halt(done ? undefined : "Stopped.");
+  rest(done ? undefined : "Stopped.");
 }
 
 function hear(event) {
