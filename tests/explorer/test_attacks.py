@@ -1,4 +1,4 @@
-"""What a hostile page, or a hostile program, can do to the explorer: it is refused or bounded, and the server goes on."""
+"""What a hostile page or program can do to the explorer: it is refused or bounded, and the server goes on."""
 
 import asyncio
 import json
@@ -13,8 +13,8 @@ import pytest
 pytest.importorskip("starlette", reason="Starlette is in the extra `explorer`")
 pytest.importorskip("uvicorn", reason="uvicorn is in the extra `explorer`")
 
-from descant.explorer._guard import MOST_BYTES, SLOWEST_S, Access  # noqa: E402
-from tests.support.explorer_server import PLAIN, Running, running  # noqa: E402
+from descant.explorer._guard import MOST_BYTES, SLOWEST_S, Access
+from tests.support.explorer_server import PLAIN, Running, running
 
 QUESTION = {"task": {"d": 5, "n": 5, "mean": 1.0, "levels": [0.0]}, "heads": 2}
 TRAINING = {"task": {"d": 2, "n": 5, "levels": [0.5]}, "model": "lsa", "steps": 20000}
@@ -69,8 +69,10 @@ def ask(server: Running, method: str, path: str, **headers: str) -> httpx.Respon
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.evil.example:{port}", "localhost:{port}x"]
-    + ["127.0.0.1:{port}@evil.example", "", "2130706433:{port}", "localhost.:{port}"],
+    [
+        *("evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.evil.example:{port}"),
+        *("localhost:{port}x", "127.0.0.1:{port}@evil.example", "", "2130706433:{port}", "localhost.:{port}"),
+    ],
 )  # fmt: skip
 def test_a_foreign_host_is_refused_on_every_route(server, host):
     for method, path in ROUTES:
@@ -127,9 +129,12 @@ def test_headers_of_every_answer(server):
 
 @pytest.mark.parametrize(
     "path",
-    ["../secret.txt", "..%2fsecret.txt", "claims/../../secret.txt", "%2e%2e/%2e%2e/secret.txt", "/etc/passwd"]
-    + ["claims/link.html", "evidence/judgement.json", "claims/%00.html", "claims\\one.html", "claims/" + "x" * 5000 + ".html"]
-    + ["..%5csecret.txt", ".hidden.html", "claims/one.html/../../../secret.txt", "nul", "index.html%0aevil"],
+    [
+        *("../secret.txt", "..%2fsecret.txt", "claims/../../secret.txt", "%2e%2e/%2e%2e/secret.txt", "/etc/passwd"),
+        *("claims/link.html", "evidence/judgement.json", "claims/%00.html", "claims\\one.html", "..%5csecret.txt"),
+        *(".hidden.html", "claims/one.html/../../../secret.txt", "nul", "index.html%0aevil"),
+        "claims/" + "x" * 5000 + ".html",
+    ],
 )  # fmt: skip
 def test_paths_lead_nowhere_but_into_the_report(server, path):
     raw = f"GET /report/{path} HTTP/1.1\r\nhost: 127.0.0.1:{server.port}\r\nconnection: close\r\n\r\n"
@@ -193,9 +198,12 @@ def test_bodies_and_heads_that_are_too_slow(server):
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"{", b"[" * 100_000, b"null", b"[]", b'"x"', b"{}", b'{"task": 1}', b"\xff\xfe", b'{"task": {"d": 1e400}}']
-    + [json.dumps({**QUESTION, "task": {**QUESTION["task"], "d": d}}).encode() for d in (0, -1, 13, 1e9, "5", True, None)]
-    + [json.dumps({**QUESTION, "heads": 10**400}).encode(), json.dumps({**QUESTION, "extra": 1}).encode()],
+    [
+        *(b"", b"{", b"[" * 100_000, b"null", b"[]", b'"x"', b"{}", b'{"task": 1}', b"\xff\xfe"),
+        b'{"task": {"d": 1e400}}',
+        *(json.dumps({**QUESTION, "task": {**QUESTION["task"], "d": d}}).encode() for d in (0, -1, 13, 1e9, "5", True)),
+        *(json.dumps({**QUESTION, **more}).encode() for more in ({"heads": 10**400}, {"extra": 1}, {"task": None})),
+    ],
 )  # fmt: skip
 def test_questions_that_mean_nothing_get_a_sentence(server, body):
     with server.client() as client:
