@@ -233,6 +233,7 @@ def test_a_malicious_program_is_rejected_with_a_sentence(server, name, tmp_path)
     assert not os.path.exists("/tmp/evil")
 
 
+GRAM = 'def gram(X: "n d"):\n    return X.T @ X\n'
 BOMBS = {
     "loops": 'def f(X: "n n"):\n    for i in range(10**9):\n        X = X @ X\n    return X\n',
     "nested": 'def f(X: "n n"):\n' + "".join(f"{'    ' * (k + 1)}for i{k} in range(50):\n" for k in range(8))
@@ -264,15 +265,18 @@ def test_a_claim_or_a_run_of_an_evil_name(server):
 
 
 def test_jobs_end_when_their_page_goes(server):
-    with server.client() as client, client.stream("POST", "jobs/learn", json=TRAINING) as answer:
-        for line in answer.iter_lines():
-            if '"progress"' in line and '"step' in line:
-                break
-        busy = set(server.children())
+    """In the middle of their events, before the first, and while they wait: each makes room for others."""
+    for lines in (30, 0, 3, 0, 0, 0):
+        with server.client() as client, client.stream("POST", "jobs/learn", json=TRAINING) as answer:
+            for _, line in zip(range(lines), answer.iter_lines(), strict=False):
+                assert '"failed"' not in line
+            busy = set(server.children())
     deadline = time.monotonic() + 20
-    while time.monotonic() < deadline and len(busy & set(server.children())) == len(busy):
+    while time.monotonic() < deadline and busy and busy <= set(server.children()):
         time.sleep(0.1)
-    assert len(busy & set(server.children())) < len(busy)
+    assert not busy or not busy <= set(server.children())
+    events = [each["event"] for each in server.events("compile", {"text": GRAM, "settings": {}})]
+    assert events[-2:] == ["run", "done"] and "waiting" not in events
 
 
 async def load(server: Running, requests: int, streaming: int) -> tuple[list[int], int]:

@@ -5,7 +5,7 @@ import hashlib
 import json
 import tempfile
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from functools import lru_cache, partial
 from pathlib import Path
@@ -15,11 +15,12 @@ import anyio
 from anyio.to_thread import run_sync
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ._ask import Question, answer
 from ._claims import listing
+from ._event_stream import EventStream
 from ._guard import Access, Guard
 from ._jobs import Full, Jobs
 from ._pages import File, files, pages
@@ -115,7 +116,7 @@ class Explorer:
             return _sentence(404, "there is no such job.")
         if not isinstance(asked, dict):
             return _sentence(400, "the request is no object of named values.")
-        return StreamingResponse(self._events(job, asked), media_type="text/event-stream")
+        return EventStream(self._events(job, asked))
 
     async def _short(self, job: str, asked: Any) -> Response:
         try:
@@ -124,15 +125,15 @@ class Explorer:
             return _sentence(503, str(error))
         return JSONResponse(found, 400 if found["event"] == "failed" else 200)
 
-    async def _events(self, job: str, asked: dict[str, Any]) -> AsyncIterator[bytes]:
+    async def _events(self, job: str, asked: dict[str, Any]) -> AsyncGenerator[dict[str, Any] | None, None]:
         with tempfile.TemporaryDirectory(prefix="descant-", ignore_cleanup_errors=True) as folder:
             asked = {**asked, "folder": folder} if job == "claim" else self._with_weights(asked)
             try:
                 async with aclosing(self.jobs.stream(job, asked)) as events:
                     async for event in events:
-                        yield b": alive\n\n" if event is None else _event(self._kept(asked, event))
+                        yield None if event is None else self._kept(asked, event)
             except Full as error:
-                yield _event({"event": "failed", "sentence": str(error)})
+                yield {"event": "failed", "sentence": str(error)}
 
     def _with_weights(self, asked: dict[str, Any]) -> dict[str, Any]:
         """A request about a trained model, with its weights if they are still here; never those that a page sends."""
@@ -200,10 +201,6 @@ def _answered(question: Question) -> bytes:
 def _digest(asked: Any) -> str:
     plain = json.dumps(asked, sort_keys=True, allow_nan=True)
     return hashlib.sha256(plain.encode()).hexdigest()[:32]
-
-
-def _event(event: dict[str, Any]) -> bytes:
-    return f"data: {json.dumps(event, allow_nan=False)}\n\n".encode()
 
 
 def _sentence(status: int, sentence: str) -> Response:
