@@ -100,9 +100,12 @@ def test_killed_at_random_moments(tmp_path, draw):
 
 
 @pytest.mark.slow
-def test_killed_before_every_operation_on_the_disk(tmp_path):
+def test_killed_before_every_operation_on_the_disk(tmp_path, monkeypatch):
     """Making the folder, checkpointing, finishing, tidying up: each step of each is the last of some process."""
-    whole = finished(tmp_path / "whole", Toy(2))
+    monkeypatch.setenv(runs_worker.SNAPSHOTS, "1")
+    runs_worker.complete(tmp_path / "whole", Toy(2), every=1e9)
+    whole = contents(tmp_path / "whole")
+    assert sorted(whole) == sorted((*OUTCOME, "snapshots.safetensors"))
     place = tmp_path / "killed"
     place.mkdir()
     with Reader(place) as reader:

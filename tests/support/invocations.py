@@ -53,7 +53,7 @@ NOT_A_NAME = (
 # Names that laws and choices of `descant` never have; numbers among them may be levels of noise.
 NOT_A_LAW = (*NOT_A_NAME, "gaussian:nan", "student-t:-1", "student-t:inf", "student-t:1,2,3", "-1", "nan", "1,-1")
 # The least that a flag may be; whole numbers may be anything where it is None.
-LEAST = {"--seed": None, "--shots": 0, "--samples": 2, "--levels": 2}
+LEAST = {"--seed": None, "--shots": 0, "--samples": 2, "--levels": 2, "--contexts": 64}
 # Decimal numbers that are out of range.
 OUT_OF_RANGE = {
     "--prior-scale": ("-1", "-1e-9"),
@@ -62,7 +62,13 @@ OUT_OF_RANGE = {
 }
 # What else names a flag: a setting is named itself, and what is loaded with a model is one.
 SAYS = {"--set": ("the size n", "no scalar"), "--kinds": ("model is",)}
-TOO_MUCH = {"--d": "10000000", "--samples": str(10**12), "--levels": str(10**8), "--seeds": str(10**8)}
+TOO_MUCH = {
+    "--d": "10000000",
+    "--samples": str(10**12),
+    "--levels": str(10**8),
+    "--contexts": str(10**12),
+    "--seeds": str(10**8),
+}
 
 # What each command takes, with everything right; `{name}` is a file or folder of the sandbox.
 RIGHT = {
@@ -73,6 +79,7 @@ RIGHT = {
     "models": [],
     "train": ["lsa", "--d", "2", "--n", "3"],
     "eval": ["{run}"],
+    "explain": ["{run}"],
     "runs": [],
     "runs compare": ["{run}", "{run}"],
     "runs delete": ["nothing"],
@@ -292,7 +299,7 @@ def _bad_values(name: str, each: Any, sorts: tuple[Any, ...], box: Sandbox) -> I
 def _positional(name: str, box: Sandbox) -> tuple[str, ...]:
     files = tuple(str(box.root / each) for each in ("notes.txt", "folder", "missing", "notes.txt/x", "broken.json"))
     match name:
-        case "runs compare" | "eval":
+        case "runs compare" | "eval" | "explain":
             return ("", "nothing", "a\0b", "x" * 300, "☃", *files)
         case "run" | "decompile":
             return ("a\0b", "nothing", *files)

@@ -21,10 +21,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from descant._disk import write_whole
-from descant.attention import GDPlusPlusTransformer
+from descant.attention import GDPlusPlusTransformer, to_bytes
 from descant.runs import Store, _store, drive, environment
 from descant.training import State
 
+# Set where models are to be kept along the way.
+SNAPSHOTS = "DESCANT_TEST_SNAPSHOTS"
 CODE = "toy"  # not the package's source: it may be edited while tests run
 
 
@@ -64,7 +66,8 @@ def complete(folder: Path, toy: Toy, every: float = 0.0) -> None:
     """Train to the end, from wherever it is."""
     run = Store(folder.parent, code=CODE).open(toy.config(), folder)
     if not run.finished:
-        state = drive(toy, run, every=every)
+        taken = (lambda now: to_bytes(toy.model(now))) if os.environ.get(SNAPSHOTS) else None
+        state = drive(toy, run, every=every, snapshot=taken)
         run.finish(toy.model(state), toy.result(state))
 
 

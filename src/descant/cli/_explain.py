@@ -1,5 +1,6 @@
 """`descant explain`: which algorithm is it?"""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ..tasks import AbstractTask
 
 SUFFIX = ".safetensors"
+PAGE = "explanation.json"
 
 
 def explain(
@@ -63,12 +65,15 @@ def explain(
     from .. import _check
     from ..readout import MOST_CONTEXTS, explain as look
 
+    # Whatever can be refused is refused before anything is drawn.
     _check.size("--contexts", contexts, least=64, most=MOST_CONTEXTS)
     run = _run(what)
     if over_time and run is None:
         raise ValueError(f"--over-time is for a run, and {what} is none; `descant runs` lists them.")
     flags, model = _subject(what, run, task, heads, kinds)
     built, key = flags.build(), jax.random.key(seed)
+    if out is not None:
+        _reserve(out, force)
     if model is None:
         from ..measure import best
 
@@ -118,10 +123,11 @@ def _run(what: str) -> "Run | None":
     """The run that is meant; None if it is something else."""
     from ..runs import Run, Store
 
-    path = Path(what)
-    if (path / "config.json").exists():
-        return Run(path)
-    if path.exists() or ":" in what:
+    if not what:
+        raise ValueError("what is empty; expected a run, a model's file, a program's folder, or a predictor's name.")
+    if os.path.exists(os.path.join(what, "config.json")):
+        return Run(Path(what))
+    if os.path.exists(what) or ":" in what:
         return None
     store = Store()
     return store.get(what) if any(run.name.startswith(what) for run in store.runs()) else None
@@ -221,10 +227,10 @@ def _label(row: dict[str, Any], count: int) -> str:
 
 def _tell(
     command: str, what: str, flags: TaskFlags, found: "Explanation | OverTime", sentences: tuple[str, ...],
-    drawn: tuple[Any, ...], seed: int, contexts: int, out: Path | None, json: bool, force: bool,
+    drawn: tuple[Any, ...], seed: int, contexts: int, out: Path | None, json: bool,
 ) -> None:  # fmt: skip
     body = {"what": what, "task": flags.as_json(), **found.as_json()}
-    written = [] if out is None else _write(out, body, drawn, force)
+    written = [] if out is None else _write(out, body, drawn)
     if json:
         print_json(command, {**body, "written": [str(each) for each in written]}, seed=seed, samples=contexts)
         return
@@ -241,17 +247,22 @@ def _tell(
         console.print(Text(f"Written: {len(written)} files in {out}", style="dim"), soft_wrap=True)
 
 
-def _write(out: Path, body: dict[str, Any], drawn: tuple[Any, ...], force: bool) -> list[Path]:
+def _write(out: Path, body: dict[str, Any], drawn: tuple[Any, ...]) -> list[Path]:
     from .._disk import write_whole
-    from .._output import reserve
     from .._plain import page
     from ..figures import drawing
     from ..figures.static import pictures
 
-    files: dict[str, bytes | str] = {"explanation.json": page("explanation", body)}
+    files: dict[str, bytes | str] = {PAGE: page("explanation", body)}
     for figure in drawn:
         files |= {f"{figure.name}.{suffix}": content for suffix, content in pictures(drawing(figure)).items()}
-    reserve(out, files, force=force)
     for name, content in files.items():
         write_whole(out / name, content)
     return [out / name for name in files]
+
+
+def _reserve(out: Path, force: bool) -> None:
+    from .._output import reserve
+    from ..readout import FIGURES
+
+    reserve(out, [PAGE, *(f"{name}.{suffix}" for name in FIGURES for suffix in ("png", "svg"))], force=force)

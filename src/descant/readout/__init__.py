@@ -9,7 +9,7 @@ from ._explanation import (
     OneStep as OneStep,
     Penalty as Penalty,
 )
-from ._figures import figures as figures
+from ._figures import FIGURES as FIGURES, figures as figures
 from ._layers import Layer as Layer
 from ._match import Match as Match
 from ._over_time import Moment as Moment, OverTime as OverTime, over_time as over_time

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,15 +41,11 @@ class Question(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """Parameters by name, how many numbers they are, and the answers on all contexts in the coordinates of `target`.
-
-    `cost` is that of the fit, to choose among depths.
-    """
+    """Parameters by name, how many numbers they are, and the answers on all contexts in the coordinates of `target`."""
 
     parameters: dict[str, Any]
     numbers: int
     answers: Float[np.ndarray, "B d"]
-    cost: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -73,23 +70,26 @@ def _spectral(
     def fit(question: Question) -> Candidate | None:
         seen = question.believed if believed else question.seen
         half = seen.part(slice(None, len(seen.target) // 2))
-        best: Candidate | None = None
+        best, least, taken = np.zeros(0), np.inf, 0
         for depth in depths(question):
+            begins = [np.log(each) for each in starts(question, half, depth)]
+            found, cost = smallest(half, partial(at, depth=depth), begins)
+            if cost < least * (1 - 1e-6):
+                best, least, taken = found, cost, depth
+        if not np.isfinite(least):
+            return None
+        best, _ = smallest(half, partial(at, depth=taken), [best], polish=True)
+        told: dict[str, Any] = dict(zip(names, map(float, np.exp(best)), strict=True))
+        if told.get("low", 0.0) > told.get("high", np.inf):
+            told["low"], told["high"] = told["high"], told["low"]
+        # A momentum of 1 or more is no heavy ball: it fits a few steps, and means nothing.
+        if told.get("momentum", 0.0) >= 1:
+            return None
+        told |= {"steps": taken} if taken else {}
+        return Candidate(told, len(names), seen.answer(at(seen, best, depth=taken)))
 
-            def at(some: Seen, parameters: Numbers, depth: int = depth) -> Numbers:
-                return f(some, *np.exp(parameters), depth)
-
-            found, cost = smallest(half, at, [np.log(each) for each in starts(question, half, depth)])
-            if not np.isfinite(cost):
-                continue
-            told: dict[str, Any] = dict(zip(names, map(float, np.exp(found)), strict=True))
-            if told.get("low", 0.0) > told.get("high", np.inf):
-                told["low"], told["high"] = told["high"], told["low"]
-            # A momentum of 1 or more is no heavy ball: it fits a few steps, and means nothing.
-            if told.get("momentum", 0.0) < 1 and (best is None or cost < best.cost * (1 - 1e-6)):
-                told |= {"steps": depth} if depth else {}
-                best = Candidate(told, len(names), seen.answer(at(seen, found)), cost)
-        return best
+    def at(some: Seen, parameters: Numbers, *, depth: int) -> Numbers:
+        return f(some, *np.exp(parameters), depth)
 
     return Algorithm(name, about, fit, believed)
 
@@ -105,45 +105,62 @@ def _steps(half: Seen) -> list[float]:
 
 def _own_steps(question: Question) -> Candidate | None:
     """Gradient descent with a step size for each step: the polynomial first, then its roots."""
-    seen, best = question.seen, None
-    half = seen.part(slice(None, len(seen.target) // 2))
+    half = question.seen.part(slice(None, len(question.seen.target) // 2))
     scale = _typical(half)
-    for depth in question.depths:
-        if not 1 < depth <= MOST_STEPS:
-            continue
+
+    def starts(depth: int) -> list[Numbers]:
         columns = np.stack([half.answer((half.values / scale) ** power).ravel() for power in range(depth)], axis=1)
         found = np.linalg.lstsq(columns, half.target.ravel(), rcond=1e-12)[0]
-        residual = np.polynomial.Polynomial(np.append(1.0, -scale * found))
-        roots = residual.roots() if abs(found[-1]) > 0 else np.zeros(0)
-        start = 1 / np.where(np.abs(roots) > 1e-9, roots.real + 1e-300, 1.0) / scale
-        starts = [start] if len(start) == depth else []
-        starts.append(np.array(_steps(half)[0]) * np.linspace(0.5, 1.5, depth))
-        steps, cost = smallest(half, lambda some, each: _residuals.descent(some.values, each), starts)
-        if np.isfinite(cost) and (best is None or cost < best.cost * (1 - 1e-6)):
-            answers = seen.answer(_residuals.descent(seen.values, steps))
-            best = Candidate({"step": sorted(map(float, steps)), "steps": depth}, depth, answers, cost)
-    return best
+        roots = np.polynomial.Polynomial(np.append(1.0, -scale * found)).roots() if abs(found[-1]) > 0 else np.zeros(0)
+        inverse = 1 / np.where(np.abs(roots.real) > 1e-9, roots.real, 1.0) / scale
+        return [*([inverse] if len(inverse) == depth else []), _steps(half)[0] * np.linspace(0.5, 1.5, depth)]
+
+    found = _best_depth(
+        half, [depth for depth in question.depths if 1 < depth <= MOST_STEPS], starts,
+        lambda some, each, depth: _residuals.descent(some.values, each),
+    )  # fmt: skip
+    if found is None:
+        return None
+    steps, depth = found
+    answers = question.seen.answer(_residuals.descent(question.seen.values, steps))
+    return Candidate({"step": sorted(map(float, steps)), "steps": depth}, depth, answers)
 
 
 def _gd_plus_plus(question: Question) -> Candidate | None:
     """Steps and contractions, one of each per layer; the last layer's contraction does nothing."""
-    seen, best = question.seen, None
-    half = seen.part(slice(None, len(seen.target) // 2))
-    for depth in question.depths if question.known else (2, 3):
-        if not 1 < depth <= MOST_STEPS // 2:
-            continue
+    half = question.seen.part(slice(None, len(question.seen.target) // 2))
+    top = float(max(half.values.max(), 1e-12))
 
-        def at(some: Seen, each: Numbers, depth: int = depth) -> Numbers:
-            return _residuals.gd_plus_plus(some.values, each[:depth], np.append(each[depth:], 0.0))
+    def at(some: Seen, each: Numbers, depth: int) -> Numbers:
+        return _residuals.gd_plus_plus(some.values, each[:depth], np.append(each[depth:], 0.0))
 
-        top = float(max(half.values.max(), 1e-12))
+    def starts(depth: int) -> list[Numbers]:
         begins = [(0.0, 1 / (3 * top)), (0.5 / top, 1 / (3 * top)), (1 / top, 0.1 / top), (1 / top, -0.05 / top)]
-        starts = [[first] * (depth - 1) + [1 / _typical(half)] + [second] * (depth - 1) for first, second in begins]
-        found, cost = smallest(half, at, starts)
-        if np.isfinite(cost) and (best is None or cost < best.cost * (1 - 1e-6)):
-            told = {"step": list(map(float, found[:depth])), "contraction": [*map(float, found[depth:]), 0.0]}
-            best = Candidate(told | {"steps": depth}, 2 * depth - 1, seen.answer(at(seen, found)), cost)
-    return best
+        last = 1 / _typical(half)
+        return [np.array([first] * (depth - 1) + [last] + [second] * (depth - 1)) for first, second in begins]
+
+    depths = question.depths if question.known else (2, 3)
+    found = _best_depth(half, [depth for depth in depths if 1 < depth <= MOST_STEPS // 2], starts, at)
+    if found is None:
+        return None
+    numbers, depth = found
+    told = {"step": list(map(float, numbers[:depth])), "contraction": [*map(float, numbers[depth:]), 0.0]}
+    answers = question.seen.answer(at(question.seen, numbers, depth))
+    return Candidate(told | {"steps": depth}, 2 * depth - 1, answers)
+
+
+def _best_depth(
+    half: Seen, depths: list[int], starts: Callable[[int], list[Numbers]], at: Callable[[Seen, Numbers, int], Numbers]
+) -> tuple[Numbers, int] | None:
+    """The parameters and the depth that come nearest; of equals the shallower."""
+    best, least, taken = np.zeros(0), np.inf, 0
+    for depth in depths:
+        found, cost = smallest(half, lambda some, each, depth=depth: at(some, each, depth), starts(depth))
+        if cost < least * (1 - 1e-6) - 1e-24:
+            best, least, taken = found, cost, depth
+    if not np.isfinite(least):
+        return None
+    return smallest(half, lambda some, each: at(some, each, taken), [best], polish=True)[0], taken
 
 
 def _matrix_step(question: Question) -> Candidate | None:

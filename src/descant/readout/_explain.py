@@ -20,7 +20,7 @@ from ._directions import directions_of
 from ._exact import exact_match
 from ._explanation import CONSTANT, DIVERGES, IS, IS_NEARLY, NONE, Estimate, Explanation, OneStep, Penalty
 from ._layers import layers_of
-from ._match import ENOUGH, NEARLY, ROUNDING, Match, chosen, matches, question_of
+from ._match import ENOUGH, NEARLY, ROUNDING, Match, matches, question_of, simplest
 from ._regression import Share, share
 from ._trace import Trace, needs_tokens, traced, weights_on
 from ._words import with_words
@@ -77,10 +77,10 @@ def explain(
     if left_out > 0:
         drawn = drawn.chosen(kept)
         trace = traced(model, drawn)
-    return with_words(Explanation(**facts, left_out=left_out, **_read(model, task, trace, drawn)))
+    return with_words(Explanation(**facts, left_out=left_out, **_read(task, trace, drawn)))
 
 
-def _read(model: Any, task: AbstractTask, trace: Trace, drawn: Contexts) -> dict[str, Any]:
+def _read(task: AbstractTask, trace: Trace, drawn: Contexts) -> dict[str, Any]:
     answers = trace.answer @ drawn.root
     spread = float(((answers - answers.mean(axis=0)) ** 2).sum(axis=1).mean())
     parts = {"trace": trace, "contexts": drawn}
@@ -90,8 +90,8 @@ def _read(model: Any, task: AbstractTask, trace: Trace, drawn: Contexts) -> dict
     question = question_of(task, drawn, trace.answer, trace.start, trace.depth if own_steps else None)
     found = matches(question, drawn.root)
     exact = exact_match(trace, drawn)
-    told = exact or chosen(found)
-    verdict = IS if exact or 1 - told.share.value <= ROUNDING else IS_NEARLY if told.share.value >= NEARLY else NONE
+    told = simplest(exact, found)
+    verdict = IS if 1 - told.share.value <= ROUNDING else IS_NEARLY if told.share.value >= NEARLY else NONE
     return {
         "verdict": verdict,
         "how": trace.how,
@@ -104,7 +104,7 @@ def _read(model: Any, task: AbstractTask, trace: Trace, drawn: Contexts) -> dict
         if trace.stack is not None and trace.states is not None
         else None,
         "one_step": _one_step(task, trace, told),
-        "estimators": _estimators(task, drawn, answers, model),
+        "estimators": () if verdict == IS else _estimators(task, drawn, answers),
         "linearity": trace.linearity,
         "parts": parts,
     }
@@ -184,9 +184,7 @@ def _one_step(task: AbstractTask, trace: Trace, told: Match) -> OneStep | None:
     return OneStep(*plain, tuple(map(float, begin)), rows, start_off, gamma_off)
 
 
-def _estimators(
-    task: AbstractTask, drawn: Contexts, answers: Float[np.ndarray, "B d"], model: Any
-) -> tuple[Estimate, ...]:
+def _estimators(task: AbstractTask, drawn: Contexts, answers: Float[np.ndarray, "B d"]) -> tuple[Estimate, ...]:
     half = len(answers) // 2
     whole = ((answers[half:] - answers[:half].mean(axis=0)) ** 2).sum(axis=1)
     found = []
@@ -201,7 +199,6 @@ def _estimators(
         rest = ((answers - theirs) ** 2).sum(axis=1)[half:]
         if np.isfinite(rest).all():
             found.append(Estimate(name, share(rest, whole)))
-    del model
     return tuple(sorted(found, key=lambda each: -each.share.value))
 
 

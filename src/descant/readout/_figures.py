@@ -5,6 +5,8 @@ import numpy as np
 from ..figures import Axis, Figure, HeatMap, Panel, Series
 from ._explanation import Explanation
 
+# The names of all figures, those of `OverTime` too.
+FIGURES = ("nearest", "layers", "states", "penalties", "one-step", "directions", "over-time")
 # So many known algorithms and estimators are drawn, under short names.
 MOST = 8
 SHORT = {
@@ -74,15 +76,16 @@ def _layers(found: Explanation) -> Figure | None:
     ]  # fmt: skip
     sigmas = sorted({sigma for each in layers for sigma, _, _ in each.shrinkage})
     if sigmas:
-        series = [
-            Series(f"σ = {sigma:.3g}", *zip(*[
-                (place, value, error)
+        series = []
+        for sigma in sigmas:
+            points = [
+                (float(place), value, error)
                 for place, each in enumerate(layers)
                 for level, value, error in each.shrinkage
                 if level == sigma
-            ], strict=True))
-            for sigma in sigmas
-        ]  # fmt: skip
+            ]
+            there, values, errors = (tuple(point[index] for point in points) for index in range(3))
+            series.append(Series(f"σ = {sigma:.3g}", there, values, errors))
         panels.append(Panel("how much of w it takes away", x, Axis("shrinkage"), tuple(series)))
     return Figure(
         "layers",
@@ -96,7 +99,7 @@ def _layers(found: Explanation) -> Figure | None:
 def _states(found: Explanation) -> Figure | None:
     """Theorem 4.1's M, u, a and w at the eigenvalues of S: means over contexts, in each one's eigenbasis."""
     trace, contexts = found.parts.get("trace"), found.parts.get("contexts")
-    if trace is None or trace.states is None:
+    if trace is None or contexts is None or trace.states is None:
         return None
     states = trace.states
     values, vectors = np.linalg.eigh(contexts.s)

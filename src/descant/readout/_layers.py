@@ -14,7 +14,7 @@ from ._trace import Trace
 # Powers of S that a preconditioner is fitted by, beside I.
 POWERS = 2
 # A state that differs from where it began by less than this, relative, has not moved.
-UNMOVED = 1e-9
+UNMOVED = 1e-6
 # One power of S is enough if it leaves no more than this of M.
 LEAVES = 1e-3
 

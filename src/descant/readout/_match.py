@@ -142,3 +142,11 @@ def chosen(found: tuple[Match, ...]) -> Match:
     least = max(1 - found[0].share.value, 0.0)
     close = [each for each in found if 1 - each.share.value <= AS_GOOD * least]
     return min(close, key=lambda each: (each.numbers, -each.share.value))
+
+
+def simplest(exact: Match | None, found: tuple[Match, ...]) -> Match:
+    """What weights say, unless answers say it to rounding with fewer numbers: a trained weight is never quite zero."""
+    fitted = chosen(found)
+    if exact is None or (1 - fitted.share.value <= ROUNDING and fitted.numbers < exact.numbers):
+        return fitted
+    return exact

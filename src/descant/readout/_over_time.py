@@ -13,7 +13,7 @@ from ..tasks import AbstractTask
 from ._contexts import Contexts
 from ._exact import exact_match
 from ._layers import layers_of
-from ._match import NEARLY, chosen, matches, question_of
+from ._match import NEARLY, matches, question_of, simplest
 from ._trace import Trace, needs_tokens, traced
 
 CONTEXTS = 256
@@ -61,28 +61,28 @@ class OverTime:
 
     def figure(self) -> Figure:
         """How far each layer is from what it ends as, and its step size, along the training."""
-        panels = []
-        for title, label, values in (
-            ("how far from its end", "squared distance", lambda each, index: each.off[index]),
-            ("step size", "step", lambda each, index: each.steps[index]),
-        ):
-            series = []
-            for index, name in enumerate(self.names):
-                points = [(each.at, values(each, index)) for each in self.moments if values(each, index) is not None]
-                # The last is its own end, which a logarithm can't show.
-                points = [(at, value) for at, value in points if label == "step" or value > 0]
-                if points:
-                    series.append(Series(name, *zip(*points, strict=True)))
-            logs = all(each.at > 0 for each in self.moments)
-            panels.append(Panel(title, Axis(f"along the training, {self.unit}", log=logs), Axis(label, log=label != "step"),
-                                tuple(series)))  # fmt: skip
+        logs = all(each.at > 0 for each in self.moments)
+        x = Axis(f"along the training, {self.unit}", log=logs)
+        off = tuple(self._series(index, [each.off[index] for each in self.moments]) for index in range(len(self.names)))
+        # The last is its own end, which a logarithm can't show.
+        steps = tuple(
+            self._series(index, [each.steps[index] for each in self.moments]) for index in range(len(self.names))
+        )
+        panels = (
+            Panel("how far from its end", x, Axis("squared distance", log=True), off),
+            Panel("step size", x, Axis("step"), steps),
+        )
         return Figure(
             "over-time",
             "When each layer becomes what it ends as",
             "The mean square of a layer's update less its last one, relative to the last one's; a layer has settled "
             f"where this stays below {SETTLED}.",
-            tuple(panels),
+            panels,
         )
+
+    def _series(self, index: int, values: Sequence[float | None]) -> Series:
+        points = [(each.at, value) for each, value in zip(self.moments, values, strict=True) if value is not None]
+        return Series(self.names[index], tuple(at for at, _ in points), tuple(value for _, value in points))
 
 
 def over_time(
@@ -106,7 +106,7 @@ def over_time(
     key = jax.random.key(0) if key is None else key
     drawn = Contexts.draw(task, contexts, key, tokens=any(needs_tokens(model) for _, _, model in models))
     traces = [traced(model, drawn) for _, _, model in models]
-    kept = np.isfinite(traces[-1].w).all(axis=(0, 2))
+    kept = np.asarray(np.isfinite(traces[-1].w).all(axis=(0, 2)))
     if kept.mean() < 0.8:
         raise ValueError(
             "the trained model overflows on more than a fifth of the contexts: there is nothing to compare."
@@ -139,7 +139,7 @@ def _moment(
         name, share = "a constant", 1.0
     else:
         question = question_of(task, drawn, trace.answer, trace.start, trace.depth if own else None)
-        told = exact_match(trace, drawn) or chosen(matches(question, drawn.root))
+        told = simplest(exact_match(trace, drawn), matches(question, drawn.root))
         name, share = told.algorithm, told.share.value
     return Moment(
         at,

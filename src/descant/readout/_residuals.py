@@ -6,13 +6,13 @@ s): any polynomial with r(0) = 1 and real roots is gradient descent with its own
 order. Heavy ball's polynomial has real roots, as every three-term recursion with a positive momentum; Chebyshev's has.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 from scipy.optimize import brentq
 
-Numbers = Float[np.ndarray, "*shape"]
+Numbers = Float[np.ndarray, "..."]
 # How far numbers may be from those of an algorithm that is read off weights, relative to their size.
 EXACT = 1e-9
 
@@ -112,13 +112,14 @@ def as_heavy_ball(steps: Float[np.ndarray, " k"]) -> HeavyBall | None:
     step = float(np.exp(np.log(steps).mean()))
 
     def slope(momentum: float) -> float:
-        return float(heavy_ball(np.zeros(()), step, momentum, count)) - float(steps.sum())
+        return float(heavy_ball(np.zeros(1), step, momentum, count)[0]) - float(steps.sum())
 
     if slope(0.0) > -EXACT * steps.sum():
         return None
     try:
-        momentum = float(brentq(slope, 0.0, 4.0, xtol=1e-15, rtol=1e-14))
+        found: Any = brentq(slope, 0.0, 4.0, xtol=1e-15)
     except ValueError:
         return None
+    momentum = float(found)
     again = heavy_ball_steps(step, momentum, count)
     return HeavyBall(step, momentum) if np.abs(again - np.sort(steps)).max() <= 1e3 * EXACT * steps.max() else None

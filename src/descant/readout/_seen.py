@@ -9,9 +9,10 @@ from scipy.optimize import least_squares
 
 from ._contexts import Contexts
 
-Numbers = Float[np.ndarray, "*shape"]
-# Fits by more than a linear problem look at so many contexts at the most.
-MOST = 256
+Numbers = Float[np.ndarray, "..."]
+# Fits by more than a linear problem look at so many contexts, and at so many to begin with.
+MOST, SCREENED = 256, 48
+ROUGH = {"xtol": 1e-7, "ftol": 1e-7, "gtol": 1e-7, "max_nfev": 40}
 
 
 class Seen(NamedTuple):
@@ -54,10 +55,14 @@ class Seen(NamedTuple):
 
 
 def smallest(
-    seen: Seen, f: Callable[[Seen, Numbers], Numbers], starts: Iterable[Iterable[float]]
+    seen: Seen, f: Callable[[Seen, Numbers], Numbers], starts: Iterable[Iterable[float]], *, polish: bool = False
 ) -> tuple[Float[np.ndarray, " p"], float]:
-    """The parameters with which f(seen, parameters) comes nearest to the answers, from several starts; and how near."""
-    some = seen.part(slice(None, MOST))
+    """The parameters with which f(seen, parameters) comes nearest to the answers, from several starts; and how near.
+
+    Starts are screened on few contexts and roughly; `polish` goes on to the last digit on more of them.
+    """
+    some = seen.part(slice(None, MOST if polish else SCREENED))
+    settings = {"xtol": 1e-15, "ftol": 1e-15, "gtol": 1e-15, "max_nfev": 300} if polish else ROUGH
 
     def off(parameters: Numbers) -> Numbers:
         with np.errstate(all="ignore"):
@@ -68,8 +73,7 @@ def smallest(
     best, least = np.zeros(0), np.inf
     for start in starts:
         try:
-            found = least_squares(off, np.asarray(start, float), method="lm", xtol=1e-15, ftol=1e-15, gtol=1e-15,
-                                  max_nfev=200)  # fmt: skip
+            found = least_squares(off, np.asarray(start, float), method="lm", **settings)
         except ValueError:
             continue
         if found.cost < least:
