@@ -57,5 +57,5 @@ $(CORE): pyproject.toml constraints.txt
 	touch $@
 
 $(DEV): $(CORE)
-	$(PIP) --editable '.[dev,docs]'
+	$(PIP) --editable '.[dev,docs,explorer]'
 	touch $@

@@ -13,6 +13,7 @@ from . import (
     compiled_ridge,
     context_length,
     crossover,
+    explorer,
     gradient_variance,
     linear_transformer,
     moment_risk,
@@ -34,6 +35,7 @@ if asked.peers is not None:
 
 for benchmark in (
     question,
+    explorer,
     sweep,
     context_length,
     moment_risk,

@@ -49,7 +49,7 @@ class Judgement:
 def judgement_path(root: Path, claim: Claim, budget: str, seed: int) -> Path:
     """Where a judgement lives: another budget, seed or version of the code is another place."""
     # Pages, pictures and commands may change without an experiment being another one.
-    code = code_digest(without=("cli", "figures", "report")), _own_code(claim)
+    code = code_digest(without=("cli", "explorer", "figures", "report")), _own_code(claim)
     return root / "evidence" / claim.id / _kept.digest(claim.id, budget, seed, *code) / NAME
 
 

@@ -15,6 +15,7 @@ from ._crosscheck import crosscheck
 from ._decompile import decompile_command
 from ._ending import INTERRUPTED, TERMINATED, status_of
 from ._explain import explain
+from ._explore import explore
 from ._flags import OTHERS, default_shown
 from ._fuzz import fuzz_command
 from ._llm import app as llm
@@ -56,6 +57,7 @@ app.command(decompile_command, name="decompile")
 app.command(programs_command, name="programs")
 app.command(fuzz_command, name="fuzz")
 app.command(llm)
+app.command(explore)
 
 
 @app.command(name="--install-completion")

@@ -1,5 +1,6 @@
 """Closed forms and minimisers on plain numbers: NumPy arrays, or JAX's where they are given. Imports no JAX."""
 
+from ._bounds import GapBounds as GapBounds, lsa_gap_bounds as lsa_gap_bounds
 from ._classical import (
     noiseless_oracle_risk as noiseless_oracle_risk,
     ols_risk as ols_risk,

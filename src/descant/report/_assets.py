@@ -27,6 +27,7 @@ def assets() -> dict[str, bytes]:
     """Content by the name of the file."""
     return {
         "report.css": (_colours() + "\n" + (HERE / "static" / "report.css").read_text()).encode(),
+        "theme.js": (HERE / "static" / "theme.js").read_bytes(),
         "report.js": (HERE / "static" / "report.js").read_bytes(),
         "figures.js": (HERE / "static" / "figures.js").read_bytes(),
         "fonts.css": "\n".join(_face(*font) for font in _FONTS).encode(),

@@ -37,6 +37,7 @@ def figure_page(
         facts=facts,
         command=command,
         # A style sheet or a script can't hold the words that end it: none of ours does, and a test looks.
+        theme=Markup(files["theme.js"].decode()),
         styles=[Markup(files[name].decode()) for name in STYLES],
         scripts=[Markup(files[name].decode()) for name in SCRIPTS],
         downloads={suffix: _address(*content) for suffix, content in downloads.items()},

@@ -2,6 +2,7 @@
 
 from .. import _precision as _precision
 from ..forms import (
+    GapBounds as GapBounds,
     HeadSolution as HeadSolution,
     attending_risk as attending_risk,
     gd_beta_minimum as gd_beta_minimum,
@@ -9,6 +10,7 @@ from ..forms import (
     gd_risk as gd_risk,
     gram_risk as gram_risk,
     heads_needed as heads_needed,
+    lsa_gap_bounds as lsa_gap_bounds,
     noiseless_oracle_risk as noiseless_oracle_risk,
     ols_risk as ols_risk,
     one_head_isotropic_minimum as one_head_isotropic_minimum,
@@ -27,7 +29,6 @@ from ._attention import (
     yq_lsa_risk as yq_lsa_risk,
 )
 from ._best_heads import best_heads as best_heads
-from ._bounds import GapBounds as GapBounds, lsa_gap_bounds as lsa_gap_bounds
 from ._constant_guess import (
     best_for_constant as best_for_constant,
     constant_guess_risk as constant_guess_risk,

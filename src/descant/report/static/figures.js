@@ -224,7 +224,7 @@
       const button = document.createElement("button");
       button.type = "button";
       button.append(swatch(entry), entry.label);
-      button.setAttribute("aria-pressed", "true");
+      button.setAttribute("aria-pressed", String(!hidden.has(key)));
       button.addEventListener("click", () => {
         if (!hidden.delete(key)) hidden.add(key);
         button.setAttribute("aria-pressed", String(!hidden.has(key)));
@@ -242,56 +242,66 @@
     return `Chart: ${panel.title || data.title}. ${panel.y.label} against ${panel.x.label}. ${names}. The numbers are in the table below or in the CSV file.`;
   }
 
-  function begin(figure) {
-    const data = JSON.parse(document.getElementById(`data-${figure.dataset.figure}`).textContent);
-    const live = figure.querySelector(".live");
+  // What the colours of a map mean.
+  function colours(colour) {
+    const scale = document.createElement("div"), words = document.createElement("span");
+    scale.className = "scale rising";
+    words.textContent = `${colour.label}${colour.log ? " (logarithmic)" : ""}`;
+    scale.append(words, number(colour.limits[0], 3), document.createElement("i"), number(colour.limits[1], 3));
+    return scale;
+  }
+
+  // A figure in its place; what is drawn may change later, and series that were hidden stay so.
+  function begin(live, data) {
     const hidden = new Set();
-    const panels = document.createElement("div");
-    panels.className = "panels";
-    const places = data.panels.map((panel) => {
-      const place = document.createElement("div");
-      place.className = `panel ${panel.kind}`;
-      if (panel.title) {
-        const title = document.createElement("h3");
-        title.textContent = panel.title;
-        place.append(title);
-      }
-      const drawn = document.createElement("div");
-      drawn.className = "drawn";
-      drawn.setAttribute("role", "img");
-      drawn.setAttribute("aria-label", label(panel, data));
-      place.append(drawn);
-      if (panel.kind === "heat") {
-        const scale = document.createElement("div");
-        scale.className = "scale";
-        scale.append(number(-panel.limit, 3), document.createElement("i"), number(panel.limit, 3));
-        place.append(scale);
-      }
-      panels.append(place);
-      return drawn;
-    });
+    let places = [];
     let width = 0;
+    let shown = "";
     const redraw = () => {
       const narrowest = d3.max(data.panels, (panel) => NARROWEST[panel.kind]) ?? NARROWEST.plot;
       const across = Math.max(1, Math.min(data.columns, Math.floor((live.clientWidth + 26) / (narrowest + 26))));
-      panels.style.setProperty("--across", across);
+      live.querySelector(".panels").style.setProperty("--across", across);
       data.panels.forEach((panel, index) => {
         const room = Math.max(160, Math.min(places[index].clientWidth, 1060));
         const svg = { heat, map, plot }[panel.kind](panel, room, hidden);
         svg.setAttribute("aria-hidden", "true"); // its place has the words
         places[index].replaceChildren(svg);
+        places[index].setAttribute("aria-label", label(panel, data));
       });
     };
-    if (data.legend.length) live.append(legend(data, hidden, redraw));
-    const coloured = data.panels.find((panel) => panel.kind === "map" && !panel.names.length);
-    if (coloured) {
-      const scale = document.createElement("div"), words = document.createElement("span");
-      scale.className = "scale rising";
-      words.textContent = `${coloured.colour.label}${coloured.colour.log ? " (logarithmic)" : ""}`;
-      scale.append(words, number(coloured.colour.limits[0], 3), document.createElement("i"), number(coloured.colour.limits[1], 3));
-      live.append(scale);
-    }
-    live.append(panels);
+    // All but the numbers: who has put the focus on a series keeps it while the curves move.
+    const frame = () => JSON.stringify([data.legend, data.panels.map((panel) => [panel.kind, panel.title, panel.kind === "heat" && panel.limit, panel.colour])]);
+    const build = () => {
+      const panels = document.createElement("div");
+      panels.className = "panels";
+      places = data.panels.map((panel) => {
+        const place = document.createElement("div");
+        place.className = `panel ${panel.kind}`;
+        if (panel.title) {
+          const title = document.createElement("h3");
+          title.textContent = panel.title;
+          place.append(title);
+        }
+        const drawn = document.createElement("div");
+        drawn.className = "drawn";
+        drawn.setAttribute("role", "img");
+        place.append(drawn);
+        if (panel.kind === "heat") {
+          const scale = document.createElement("div");
+          scale.className = "scale";
+          scale.append(number(-panel.limit, 3), document.createElement("i"), number(panel.limit, 3));
+          place.append(scale);
+        }
+        panels.append(place);
+        return drawn;
+      });
+      const coloured = data.panels.find((panel) => panel.kind === "map" && !panel.names.length);
+      live.replaceChildren(
+        ...(data.legend.length ? [legend(data, hidden, redraw)] : []), ...(coloured ? [colours(coloured.colour)] : []), panels,
+      );
+      shown = frame();
+    };
+    build();
     redraw();
     new ResizeObserver(() => {
       if (Math.abs(live.clientWidth - width) > 1) {
@@ -300,18 +310,31 @@
       }
     }).observe(live);
     document.addEventListener("themed", redraw);
-    return redraw;
+    const update = (next) => {
+      data = next;
+      if (frame() !== shown) build();
+      redraw();
+    };
+    return { redraw, update };
   }
 
   const redraws = [];
   for (const figure of document.querySelectorAll("figure[data-figure]")) {
     try {
-      redraws.push(begin(figure));
+      const data = JSON.parse(document.getElementById(`data-${figure.dataset.figure}`).textContent);
+      redraws.push(begin(figure.querySelector(".live"), data).redraw);
     } catch (error) {
       figure.classList.add("asleep");
       console.error(error);
     }
   }
+  // For pages whose figures come later.
+  globalThis.descantFigure = (live, data) => {
+    const made = begin(live, data);
+    redraws.push(made.redraw);
+    return made;
+  };
+  globalThis.descantNumber = number;
   // Paper is light.
   let theme;
   const root = document.documentElement;

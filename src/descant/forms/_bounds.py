@@ -2,11 +2,9 @@
 
 from typing import NamedTuple
 
-import jax.numpy as jnp
-from jaxtyping import Array, Float
-
+from .._arrays import Number, namespace
 from .._linalg import safe_reciprocal
-from ._problem import Problem
+from ._problem import AbstractProblem
 
 
 class GapBounds(NamedTuple):
@@ -17,28 +15,30 @@ class GapBounds(NamedTuple):
     the true gap on some problems.
     """
 
-    proved: Float[Array, ""]
-    simple: Float[Array, ""]
-    printed: Float[Array, ""]
+    proved: Number
+    simple: Number
+    printed: Number
 
 
-def lsa_gap_bounds(problem: Problem) -> GapBounds:
+def lsa_gap_bounds(problem: AbstractProblem) -> GapBounds:
     """The bounds for a problem: with t2 = tr (Lambda Psi)^2 and s = tr(Lambda Psi) + sigma^2.
 
     proved: [1/(n+1) - s^2 / ((n+1)^2 D)] |mu|^2 with D = 2 t2 + (3n+2) / (n (n+1)) s^2.
 
-    >>> bounds = lsa_gap_bounds(Problem(jnp.ones(2), jnp.eye(2), jnp.eye(2), 8, sigma=0.5))
+    >>> import numpy as np
+    >>> from descant.theory import Problem
+    >>> bounds = lsa_gap_bounds(Problem(np.ones(2), np.eye(2), np.eye(2), 8, sigma=0.5))
     >>> round(float(bounds.proved), 4), round(float(bounds.simple), 4)
     (0.2008, 0.1481)
     """
     n, size = problem.n, problem.size(problem.mean)
     product = problem.inputs @ problem.cov
-    t2 = jnp.trace(product @ product)
+    t2 = (product @ product).trace()
     s = problem.signal + problem.noise2
     bottom = 2 * t2 + (3 * n + 2) / (n * (n + 1)) * s**2
     simple = 2 / (3 * (n + 1))
     return GapBounds(
         proved=(1 / (n + 1) - s**2 * safe_reciprocal(bottom, bottom > 0) / (n + 1) ** 2) * size,
         simple=simple * size,
-        printed=jnp.maximum(simple, s**2 * safe_reciprocal(t2, t2 > 0) / (n + 1) ** 2) * size,
+        printed=namespace(product).maximum(simple, s**2 * safe_reciprocal(t2, t2 > 0) / (n + 1) ** 2) * size,
     )

@@ -1,0 +1,99 @@
+"""The explorer in chromium, as medians: first paint after start, a slider's move, updates a second while training.
+
+Against the promises: the first paint within a second, a move within 150 ms, ten updates a second.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+import numpy as np
+from playwright.sync_api import Page, sync_playwright
+
+STARTS, MOVES = 5, 40
+PROMISED = {"first paint": 1.0, "slider move": 0.150, "updates a second": 10.0}
+# From the move to the picture: the next change below the figure, and the frame after it.
+MOVED = """value => new Promise((done) => {
+  const slider = document.getElementById("mean");
+  const began = performance.now();
+  const watch = new MutationObserver(() => {
+    watch.disconnect();
+    requestAnimationFrame(() => done((performance.now() - began) / 1000));
+  });
+  watch.observe(document.querySelector("#curves .live"), { childList: true, subtree: true });
+  slider.value = value;
+  slider.dispatchEvent(new Event("input", { bubbles: true }));
+})"""
+PAINTED = "performance.timeOrigin + performance.getEntriesByName('first-contentful-paint')[0].startTime"
+
+
+def started() -> tuple[subprocess.Popen, str]:
+    """A server, and its address as soon as it says it."""
+    command = [sys.executable, "-m", "descant", "explore", "--no-browser", "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ})
+    assert process.stdout is not None
+    found = re.search(r"http://\S+", process.stdout.readline())
+    assert found is not None
+    return process, found[0]
+
+
+def first_paint(page: Page) -> float:
+    """Seconds from the start of the command to the first paint of the page, in a browser that is open."""
+    began = time.time()
+    process, address = started()
+    try:
+        page.goto(address)
+        page.wait_for_selector("#curves .drawn svg")
+        return page.evaluate(PAINTED) / 1000 - began
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def slider_moves(page: Page, address: str) -> list[float]:
+    """Seconds from each move to its picture; no two moves ask for the same numbers."""
+    page.goto(f"{address}ask?d=5&n=20&heads=2")
+    page.wait_for_selector("#curves .drawn svg")
+    found = []
+    for index in range(MOVES):
+        page.wait_for_timeout(600)  # until the page rests again
+        found.append(page.evaluate(MOVED, 0.05 * (index + 1)))
+    return found
+
+
+def updates(page: Page, address: str) -> float:
+    """Pictures a second of a training, after what is compiled has been compiled."""
+    page.goto(f"{address}learn?d=5&n=20&steps=5000")
+    page.click("#train")
+    page.wait_for_selector("body[data-updates]", timeout=120_000)
+    page.wait_for_timeout(1000)
+    before, began = int(page.get_attribute("body", "data-updates") or 0), time.monotonic()
+    page.wait_for_timeout(4000)
+    after, ended = int(page.get_attribute("body", "data-updates") or 0), time.monotonic()
+    return (after - before) / (ended - began)
+
+
+def main() -> None:
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page()
+        paints = [first_paint(page) for _ in range(STARTS + 1)][1:]  # the first compiles to bytecode
+        process, address = started()
+        try:
+            moves, rate = slider_moves(page, address), updates(page, address)
+        finally:
+            process.terminate()
+            process.wait()
+        browser.close()
+    found = {"first paint": np.median(paints), "slider move": np.median(moves)}
+    for name, seconds in found.items():
+        print(f"explorer: {name}: {seconds:.3f} s; against the promise {seconds / PROMISED[name]:.2f}")
+    wanted = PROMISED["updates a second"]
+    print(f"explorer: updates a second while training: {rate:.0f}; against the promise {rate / wanted:.1f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,211 @@
+"""The room Ask: exact risks of all classes along one number of the task, as curves, and at the sliders, as a table."""
+
+import math
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..figures import Axis, Figure, Panel, Series, drawing
+from ._classes import CLASSES, SYMBOLS, Class, Value, value_of
+from ._fields import Fields
+from ._task import MOST_D, Task
+
+# What may stand on the axis across: its label, its ends, whether it is logarithmic.
+AXES = {
+    "n": ("context length n", 1.0, 200.0, True),
+    "d": ("input dimension d", 1.0, float(MOST_D), False),
+    "heads": ("heads H", 1.0, 0.0, False),
+    "mean": ("prior mean, in each coordinate", 0.0, 4.0, False),
+    "noise": ("noise level σ", 0.0, 4.0, False),
+    "condition": ("input condition number", 1.0, 100.0, True),
+}
+# Points of a curve while a slider is moved, and when it rests.
+MOVING, RESTING = 9, 25
+# The ordinate ends a little above the zero predictor: least squares may be far beyond.
+HEADROOM = 1.12
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the sliders of the room are at."""
+
+    task: Task
+    heads: int
+    axis: str = "n"
+    log: bool = False
+    moving: bool = False
+
+    @classmethod
+    def read(cls, raw: Any) -> "Question":
+        """The question of a request."""
+        fields = Fields(raw, "the question")
+        task = Task.read(fields.part("task"))
+        heads = fields.whole("heads", 1, MOST_D + 1)
+        found = cls(
+            task,
+            min(heads, task.d + 1),
+            fields.choice("axis", tuple(AXES), "n"),
+            fields.switch("log"),
+            fields.switch("moving"),
+        )
+        fields.done()
+        return found
+
+    def grid(self) -> list[float]:
+        """The numbers at which the curves are known."""
+        _, low, high, log = AXES[self.axis]
+        if self.axis in ("heads", "d"):
+            return [float(each) for each in range(1, int(high or self.task.d + 1) + 1)]
+        points = MOVING if self.moving else RESTING
+        found = np.geomspace(low, high, points) if log else np.linspace(low, high, points)
+        found = np.append(found, self.task.at(self.axis))
+        # Digits that a person can read off, and that are whole where they count something.
+        rounded = found.round() if self.axis == "n" else np.array([float(f"{value:.4g}") for value in found])
+        return sorted(set(rounded.tolist()))
+
+    def at(self, x: float) -> tuple[Task, int]:
+        """The task and the number of heads at a point of the axis."""
+        if self.axis == "heads":
+            return self.task, int(x)
+        task = self.task.with_(self.axis, x)
+        return task, min(self.heads, task.d + 1)
+
+    @property
+    def here(self) -> float:
+        """Where on the axis the sliders are."""
+        return float(self.heads) if self.axis == "heads" else self.task.at(self.axis)
+
+
+def answer(question: Question) -> dict[str, Any]:
+    """Everything that has a formula: within the time of a slider's move."""
+    curves = {name: _curve(question, each) for name, each in CLASSES.items()}
+    return _told(question, curves)
+
+
+def search(asked: Any) -> Iterator[dict[str, Any]]:
+    """All of it, also what is found by descent: points as they are found, those at the sliders first."""
+    question = Question.read(asked)
+    curves = {name: _curve(question, each) for name, each in CLASSES.items()}
+    yield {"event": "answer", **_told(question, curves)}
+    wanted = sorted(question.grid(), key=lambda x: abs(_place(question, x) - _place(question, question.here)))
+    for x in wanted[:1] + wanted[1::2] + wanted[2::2]:
+        new = False
+        for name, each in CLASSES.items():
+            task, heads = question.at(x)
+            if each.searched(task, heads):
+                curves[name][x], new = value_of(name, task, heads), True
+        if new:
+            yield {"event": "answer", **_told(question, curves)}
+
+
+def _place(question: Question, x: float) -> float:
+    return math.log(max(x, 1e-9)) if AXES[question.axis][3] else x
+
+
+def _curve(question: Question, each: Class) -> dict[float, Value | None]:
+    found = {}
+    for x in question.grid():
+        task, heads = question.at(x)
+        if not each.searched(task, heads):
+            found[x] = value_of(each.name, task, heads)
+    return found
+
+
+def _told(question: Question, curves: dict[str, dict[float, Value | None]]) -> dict[str, Any]:
+    here, rows = question.here, []
+    for name, each in CLASSES.items():
+        task, heads = question.at(here)
+        pending = each.searched(task, heads) and here not in curves[name]
+        # The sliders' own numbers, also where the axis has rounded ones.
+        value = None if pending else value_of(name, task, heads)
+        rows.append(
+            {
+                "name": name,
+                "label": each.named(question.heads),
+                "risk": _finite(value.risk) if value else None,
+                "error": value.error if value else 0.0,
+                "words": "searching" if pending else _words(value),
+                "about": each.about,
+                "formula": each.formula,
+            }
+        )
+    left = sum(
+        len([x for x in question.grid() if each.searched(*question.at(x)) and x not in curves[name]])
+        for name, each in CLASSES.items()
+    )
+    return {
+        "figure": drawing(_figure(question, curves)),
+        "rows": rows,
+        "symbols": SYMBOLS,
+        "left": left,
+        "command": f"descant risk lsa {question.task.flags()}",
+        "python": _python(question),
+    }
+
+
+def _words(value: Value | None) -> str:
+    if value is None:
+        return "not known"
+    if math.isinf(value.risk):
+        return "infinite"
+    return f"± {value.error:.1g}" if value.error else "exact"
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _figure(question: Question, curves: dict[str, dict[float, Value | None]]) -> Figure:
+    label, _, _, log = AXES[question.axis]
+    series, dots = [], []
+    for name, each in CLASSES.items():
+        found = {x: value for x, value in sorted(curves[name].items()) if value is not None}
+        if not found:
+            continue
+        title, family = each.named(question.heads), CLASSES[each.family or name].named(question.heads)
+        values = [*found.values()]
+        errors = tuple(value.error for value in values) if any(value.error for value in values) else ()
+        style = "dashed" if each.dashed else "line"
+        series.append(Series(title, tuple(found), tuple(value.risk for value in values), errors, style, family))
+        if question.here in found:
+            at = found[question.here]
+            dots.append(Series(title, (question.here,), (at.risk,), style="points", family=family, listed=False))
+    zero = [value.risk for value in curves["zero"].values() if value is not None]
+    limits = None if question.log or not zero or max(zero) == 0 else (0.0, HEADROOM * max(zero))
+    y = Axis("risk", log=question.log, limits=limits)
+    panel = Panel("", Axis(label, log=log), y, (*series, *dots))
+    return Figure("ask", f"Exact risks, {question.task.flags().replace('--', '')}", "", (panel,), columns=1)
+
+
+def _python(question: Question) -> str:
+    """The program that computes the same curves."""
+    xs = ", ".join(f"{x:g}" if question.axis in ("n", "d", "heads") else repr(x) for x in question.grid())
+    changed = {} if question.axis == "heads" else {question.axis: "x"}
+    task = textwrap.indent(f"task = {question.task.python(**changed)}", "    ")
+    heads = "x" if question.axis == "heads" else str(question.heads)
+    listed = "".join(
+        f'        "{each.named(question.heads)}": ("{name}", {heads if each.name == name else None}),\n'
+        if name == "multi-head-lsa"
+        else f'        "{each.named(question.heads)}": ("{name}", None),\n'
+        for each in CLASSES.values()
+        if (name := each.python)
+    )
+    return f"""from descant import (
+    CategoricalNoise, FixedNoise, GaussianInputs, GaussianPrior, LinearRegression, UniformNoise, Unknown, best, risk
+)
+
+curves = {{}}
+for x in [{xs}]:
+{task}
+    classes = {{
+{listed}    }}
+    for label, (name, heads) in classes.items():
+        try:
+            found = risk(best(name, task, heads=heads), task)  # exact, or with its standard error
+        except Unknown:
+            continue
+        curves.setdefault(label, []).append((x, found.value, found.standard_error))
+"""

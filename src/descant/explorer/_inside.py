@@ -1,0 +1,167 @@
+"""The room Inside: one model on one context, layer by layer."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+
+from .._unknown import Unknown
+from ..attention import kind_of
+from ..claims import long_run
+from ..figures import drawing
+from ..readout import explain, figures
+from ..runs import Run, Store
+from ..tasks import LinearRegression
+from ._fields import Fields
+from ._learn import opened, weights_of
+from ._task import LARGEST, MOST_CONDITION, MOST_N, Task
+from ._training import Training
+from ._walk import fall, layer, walk_of
+
+# The networks that came with the package: names are law-kind-layers, all for the same inputs.
+SHIPPED, SHIPPED_D, SHIPPED_N = "linear-transformers", 10, 20
+# Dimensions and context length that can be looked at, also those of a run.
+MOST_D = 20
+MOST_RUNS = 200
+# Contexts that the read-out is fitted over, and figures of it that are shown.
+READ, MOST_FIGURES = 512, 4
+
+
+def sources(asked: Any) -> Iterator[dict[str, Any]]:
+    """What can be opened: the runs below the present folder, and the networks that came with the package."""
+    Fields(asked, "the question").done()
+    runs = []
+    for run in Store().runs()[:MOST_RUNS]:
+        if run.finished:
+            words = f"{run.config.get('model', '?')}, d = {_of(run, 'd')}, n = {_of(run, 'n')}"
+            runs.append({"name": run.name, "words": words})
+    found = long_run(SHIPPED)
+    yield {"event": "sources", "runs": runs, "networks": [] if found is None else list(found.models)}
+
+
+def inside(asked: Any) -> Iterator[dict[str, Any]]:
+    """Everything that the page steps through, for all layers at once."""
+    fields = Fields(asked, "the question")
+    seed = fields.whole("seed", 0, 2**31 - 1, 0)
+    source = Fields(fields.part("source"), "the source")
+    given = fields.part("task") if fields.has("task") else None
+    fields.done()
+    if source.has("training"):
+        task = Training.read(source.part("training")).task
+        model, title = None, "the model trained in the room Learn"
+        for event in weights_of({name: source.part(name) for name in ("training", "weights") if source.has(name)}):
+            if event["event"] == "model":
+                model = opened(event["weights"])
+            else:
+                yield event
+    elif source.has("run"):
+        model, task, title = _of_run(source.text("run", 200))
+    else:
+        model, task, title = _of_network(source.text("network", 200))
+    task = task if given is None else Task.read(given, MOST_D)
+    regression = task.regression()
+    prompt = regression.sample(key=jax.random.key(seed))
+    walk = walk_of(model, regression, prompt)
+    kind = kind_of(model)
+    yield {
+        "event": "inside",
+        "title": f"{kind.sentence}: {title}",
+        "task": {**task.__dict__, "levels": list(task.levels)},
+        "sigma": float(prompt.sigma) if prompt.sigma is not None else None,
+        "how": walk.how,
+        "fall": drawing(fall(walk)),
+        "layers": [layer(model, walk, index) for index in range(walk.layers + 1)],
+        "python": _python(source, task, seed),
+    }
+    # It is fitted over many contexts, and takes longer.
+    try:
+        yield {"event": "reading", **_reading(model, regression)}
+    except Unknown as reason:
+        yield {
+            "event": "reading",
+            "sentence": f"Which algorithm it is can't be read: {reason}.",
+            "lines": [],
+            "layers": 0,
+            "figures": [],
+        }
+
+
+def _reading(model: Any, task: LinearRegression) -> dict[str, Any]:
+    """What algorithm the weights are, in sentences and figures; the first sentences are of the layers, in order."""
+    found = explain(model, task, contexts=READ)
+    return {
+        "sentence": found.sentence,
+        "lines": list(found.sentences),
+        "layers": len(found.layers),
+        "figures": [drawing(figure) for figure in figures(found)[:MOST_FIGURES]],
+    }
+
+
+def _of_run(name: str) -> tuple[Any, Task, str]:
+    """A run of the store, by its whole name or the beginning of it."""
+    run = Store().get(name)
+    run.check()
+    d, n = _of(run, "d"), _of(run, "n")
+    if not isinstance(d, int) or not isinstance(n, int):
+        raise ValueError(f"the run {run.name} doesn't say on what task it was trained; expected one of descant train.")
+    told: dict[str, Any] = run.config["task"]
+    numbers = {
+        field: told.get(flag)
+        for field, flag in (("mean", "prior_mean"), ("scale", "prior_scale"), ("condition", "input_condition"))
+    }
+    plain = {field: value for field, value in numbers.items() if isinstance(value, int | float)}
+    task = Task(min(d, MOST_D), min(n, MOST_N), **plain, **_noise(str(told.get("noise", "0"))))
+    in_bounds = abs(task.mean) <= LARGEST and task.scale <= LARGEST and 1 <= task.condition <= MOST_CONDITION
+    if d > MOST_D or not in_bounds:
+        raise ValueError(f"the run {run.name} was trained on a task that is too large for this page.")
+    return run.model(), task, f"the run {run.name}"
+
+
+def _of(run: Run, name: str) -> Any:
+    task = run.config.get("task")
+    return task.get(name) if isinstance(task, dict) else None
+
+
+def _of_network(name: str) -> tuple[Any, Task, str]:
+    """A network that came with the package."""
+    shipped = long_run(SHIPPED)
+    if shipped is None or name not in shipped.models:
+        raise ValueError(f"network is {name!r}; expected the name of one that came with the package.")
+    law = name.rsplit("-", 2)[0]
+    words = f"uniform:{law.removeprefix('uniform-')}" if law.startswith("uniform") else law.replace("-", ",")
+    return shipped.model(name), Task(SHIPPED_D, SHIPPED_N, **_noise(words)), f"{name}, trained for the claims"
+
+
+def _python(source: Fields, task: Task, seed: int) -> str:
+    """The program that opens the same model on the same context."""
+    if source.has("training"):
+        begin = Training.read(source.part("training")).python() + "model = trained.model\n"
+    elif source.has("run"):
+        begin = f"from descant.runs import Store\n\nmodel = Store().get({source.text('run', 200)!r}).model()\n"
+    else:
+        name = source.text("network", 200)
+        begin = f"from descant.claims import long_run\n\nmodel = long_run({SHIPPED!r}).model({name!r})\n"
+    return f"""{begin}
+import jax
+from descant import CategoricalNoise, FixedNoise, GaussianInputs, GaussianPrior, LinearRegression, UniformNoise
+from descant.attention import layer_states
+from descant.readout import explain
+
+task = {task.python()}
+prompt = task.sample(key=jax.random.key({seed}))
+if hasattr(model, "layers"):  # a linear transformer: the weight vector after each layer, by Theorem 4.1
+    print(layer_states(model, prompt.moments()).w)
+print(prompt.w, explain(model, task, contexts={READ}).text, sep="\\n")
+"""
+
+
+def _noise(words: str) -> dict[str, Any]:
+    """The law of the noise level in the words of the command line, where it is one that sliders have."""
+    law, _, numbers = words.rpartition(":")
+    try:
+        levels = tuple(float(part) for part in numbers.split(","))
+    except ValueError:
+        raise Unknown(f"the noise law {words!r} is none of those that this page knows") from None
+    if law not in ("", "uniform") or len(levels) > 4:
+        raise Unknown(f"the noise law {words!r} is none of those that this page knows")
+    return {"law": law or ("levels" if len(levels) > 1 else "fixed"), "levels": levels}

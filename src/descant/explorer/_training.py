@@ -1,0 +1,124 @@
+"""What a training in the browser is asked for, and the least that its class can reach."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+
+from .._unknown import Unknown
+from ..attention import KINDS
+from ..measure import best, risk
+from ..tasks import AbstractTask
+from ._fields import Fields
+from ._task import Task
+
+# What may be picked, and which of the counts each has.
+MODELS = {
+    "lsa": ("heads",),
+    "yq-lsa": ("heads",),
+    "ltb": (),
+    "gd++": ("layers",),
+    "diag": ("layers", "heads"),
+    "full": ("layers", "heads"),
+    "softmax": ("layers",),
+}
+MOST_LAYERS, MOST_HEADS = 6, 8
+SOLVERS = ("adam", "auto")
+# Dimensions of the tasks that are trained on while somebody waits.
+MOST_D = 8
+MOST_STEPS, MOST_BATCH = 20_000, 4096
+# Steps between two looks.
+CHUNK = 10
+# Contexts that tell a risk without a closed form: on the way, and at the end.
+LOOK, SAMPLES = 2048, 16_384
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a training was asked for; the same request ends in the same model."""
+
+    task: Task
+    model: str
+    layers: int
+    heads: int
+    solver: str
+    steps: int
+    batch: int
+    lr: float
+    seed: int
+
+    @classmethod
+    def read(cls, raw: Any) -> "Training":
+        """The training of a request."""
+        fields = Fields(raw, "the training")
+        found = cls(
+            task=Task.read(fields.part("task"), MOST_D),
+            model=fields.choice("model", tuple(MODELS)),
+            layers=fields.whole("layers", 1, MOST_LAYERS, 1),
+            heads=fields.whole("heads", 1, MOST_HEADS, 1),
+            solver=fields.choice("solver", SOLVERS, "adam"),
+            steps=fields.whole("steps", CHUNK, MOST_STEPS, 1500),
+            batch=fields.whole("batch", 8, MOST_BATCH, 256),
+            lr=fields.number("lr", 1e-5, 1.0, 0.02),
+            seed=fields.whole("seed", 0, 2**31 - 1, 0),
+        )
+        fields.done()
+        return found
+
+    @property
+    def options(self) -> dict[str, int]:
+        """Those of the counts that the kind has."""
+        return {name: getattr(self, name) for name in MODELS[self.model]}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What Adam is told; other solvers need nothing."""
+        if self.solver != "adam":
+            return {}
+        # Whole chunks: another length would be another program to compile.
+        steps = CHUNK * round(self.steps / CHUNK)
+        more = {"schedule": "cosine", "dtype": jnp.float64, "chunk": CHUNK, "clip": 10.0}
+        return {"steps": steps, "batch": self.batch, "lr": self.lr, **more}
+
+    def optimum(self, task: AbstractTask) -> float | None:
+        """The least risk of the class on a task, where theory knows it."""
+        kind = KINDS.get(self.model)
+        arguments = None if kind.optimum is None else kind.optimum(**kind.chosen(**self.options))
+        return None if arguments is None else known_risk(lambda: best(task=task, **arguments), task)
+
+    def python(self) -> str:
+        """The program that does the same."""
+        options = "".join(f", {name}={value}" for name, value in self.options.items())
+        told = {**self.settings, **({"dtype": "jnp.float64"} if self.settings else {})}
+        words = "".join(f"    {name}={_word(name, value)},\n" for name, value in told.items())
+        return f"""import jax
+import jax.numpy as jnp
+from descant import CategoricalNoise, FixedNoise, GaussianInputs, GaussianPrior, LinearRegression, UniformNoise
+from descant.attention import make_model
+from descant.training import train
+
+task = {self.task.python()}
+key = jax.random.key({self.seed})
+start = make_model("{self.model}", task, key=jax.random.fold_in(key, 2){options})
+trained = train(
+    start,
+    task,
+    solver="{self.solver}",
+    key=key,
+    samples={SAMPLES},
+{words})
+print(trained.risk, trained.stopped)
+"""
+
+
+def known_risk(make: Callable[[], Any], task: AbstractTask) -> float | None:
+    """A risk, or None where nobody knows it."""
+    try:
+        return risk(make(), task, samples=LOOK).value
+    except Unknown:
+        return None
+
+
+def _word(name: str, value: Any) -> str:
+    return str(value) if name == "dtype" else repr(value)

@@ -1,0 +1,107 @@
+"""A process that does the work of the rooms: one job at a time, each a line of JSON in, and lines of JSON out.
+
+It is started by `_jobs`, and ends when its parent is gone or closes the pipe, also in the middle of a job. It can't
+allocate more than it is allowed to, so that no program or task that somebody sends takes the machine's memory.
+"""
+
+import json
+import math
+import os
+import queue
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any, TextIO
+
+# Job to the module of this room, and the function in it, that does it.
+JOBS = {
+    "ask": "_ask:search",
+    "check": "_compile:check",
+    "compile": "_compile:compiled",
+    "learn": "_learn:learn",
+    "elsewhere": "_learn:elsewhere",
+    "inside": "_inside:inside",
+    "sources": "_inside:sources",
+    "claim": "_claims:judged",
+    "picture": "_pictures:picture",
+}
+# Imported before the first job, while nobody waits.
+WARM = ("_learn", "_compile")
+# Bytes of memory: what the process may have allocated in all.
+MOST_MEMORY = 6 << 30
+
+
+def main() -> None:
+    """Serve jobs until the parent is gone."""
+    # What libraries print must not get between the lines of the answers.
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    limit_memory(MOST_MEMORY)
+    waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(waiting,), daemon=True).start()
+    for name in WARM:
+        import_module(f".{name}", __package__)
+    _tell(answers, {"event": "ready"})
+    while True:
+        asked = json.loads(waiting.get())
+        limit_memory(MOST_MEMORY)  # the last job may have had less
+        for event in answered(asked["job"], asked["asked"]):
+            _tell(answers, event)
+
+
+def answered(job: str, asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The events of a job, the last of which says that it is done, or in a sentence why it failed."""
+    module, _, name = JOBS[job].partition(":")
+    try:
+        work: Callable[[Any], Iterator[dict[str, Any]]] = getattr(import_module(f".{module}", __package__), name)
+        yield from work(asked)
+    except ValueError as error:
+        yield {"event": "failed", "sentence": _sentence(error)}
+    except MemoryError:
+        yield {"event": "failed", "sentence": "there is not enough memory for this; ask for less."}
+    except Exception as error:
+        # Nobody's mistake, but the person in front of the page has to know.
+        words = f"internal error, {type(error).__name__}: {str(error)[:500].rstrip('.')}."
+        yield {"event": "failed", "sentence": words}
+    else:
+        yield {"event": "done"}
+
+
+def limit_memory(size: int) -> None:
+    """Let this process have no more memory than that; where there are no such limits, this does nothing."""
+    try:
+        import resource
+    except ImportError:
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    most = size if hard == resource.RLIM_INFINITY else min(size, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+
+
+def _sentence(error: ValueError) -> str:
+    return str(error)[:1500] or "the request can't be answered."
+
+
+def _listen(waiting: "queue.SimpleQueue[str]") -> None:
+    for line in sys.stdin:
+        waiting.put(line)
+    os._exit(0)
+
+
+def _sayable(value: Any) -> Any:
+    """The same with None for numbers that JSON has no word for."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _sayable(each) for name, each in value.items()}
+    return [_sayable(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _tell(answers: TextIO, event: dict[str, Any]) -> None:
+    answers.write(json.dumps(_sayable(event), allow_nan=False) + "\n")
+    answers.flush()
+
+
+if __name__ == "__main__":
+    main()

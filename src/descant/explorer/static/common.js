@@ -1,0 +1,245 @@
+// What all rooms share: the state in the address, controls, requests, streams of events, figures.
+
+export const byId = (id) => document.getElementById(id);
+export const number = globalThis.descantNumber;
+
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "class") element.className = value;
+    else if (value !== null && value !== false) element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children);
+  return element;
+}
+
+// Trouble is told, in a place that is read aloud, and goes away when something works again.
+export function trouble(sentence) {
+  const place = byId("trouble");
+  place.hidden = !sentence;
+  place.textContent = sentence ?? "";
+}
+
+// The address holds whatever differs from the defaults.
+export function readState(defaults) {
+  const given = new URLSearchParams(location.search);
+  const state = { ...defaults };
+  for (const [name, usual] of Object.entries(defaults)) {
+    if (!given.has(name)) continue;
+    const text = given.get(name);
+    if (typeof usual === "number") state[name] = Number.isFinite(+text) && text.trim() ? +text : usual;
+    else if (typeof usual === "boolean") state[name] = text === "1";
+    else state[name] = text;
+  }
+  return state;
+}
+
+export function query(state, defaults) {
+  const found = new URLSearchParams();
+  for (const [name, usual] of Object.entries(defaults)) {
+    if (state[name] !== usual) found.set(name, typeof usual === "boolean" ? (state[name] ? "1" : "0") : state[name]);
+  }
+  return found.toString();
+}
+
+export function writeState(state, defaults) {
+  const words = query(state, defaults);
+  history.replaceState(null, "", location.pathname + (words ? `?${words}` : ""));
+}
+
+// Sliders with their numbers, choices and switches of a form; `changed(name, moving)` hears of every change.
+export class Controls {
+  constructor(form, state, changed, names = {}) {
+    this.form = form;
+    this.state = state;
+    this.parts = new Map();
+    for (const control of form.querySelectorAll(".control")) {
+      const name = names[control.dataset.name] ?? control.dataset.name;
+      const [range, digits] = [control.querySelector("input[type=range]"), control.querySelector("input[type=number]")];
+      const other = control.querySelector("select, input[type=checkbox]");
+      this.parts.set(name, { control, range, digits, other });
+      if (range) {
+        const hear = (source, moving) => {
+          const value = Math.min(+range.max, Math.max(+range.min, +source.value));
+          if (source.value.trim() === "" || !Number.isFinite(value)) return;
+          // A number that is typed may lie between the steps of the slider, but things that are counted stay whole.
+          state[name] = range.step === "1" ? Math.round(value) : value;
+          if (source === range) digits.value = state[name];
+          else range.value = state[name];
+          changed(name, moving);
+        };
+        range.addEventListener("input", () => hear(range, true));
+        range.addEventListener("change", () => hear(range, false));
+        digits.addEventListener("change", () => { hear(digits, false); digits.value = state[name]; });
+      } else if (other) {
+        other.addEventListener("change", () => {
+          state[name] = other.type === "checkbox" ? other.checked : other.value;
+          changed(name, false);
+        });
+      }
+    }
+    this.show();
+  }
+
+  show() {
+    for (const [name, { range, digits, other }] of this.parts) {
+      if (!(name in this.state)) continue;
+      if (range) {
+        const value = Math.min(+range.max, Math.max(+range.min, +this.state[name]));
+        this.state[name] = range.step === "1" ? Math.round(value) : value;
+        range.value = digits.value = this.state[name];
+      } else if (other?.type === "checkbox") other.checked = Boolean(this.state[name]);
+      else if (other) {
+        if ([...other.options].some((option) => option.value === this.state[name])) other.value = this.state[name];
+        else if (other.options.length) this.state[name] = other.value;
+      }
+    }
+  }
+
+  only(name, shown) {
+    const part = this.parts.get(name);
+    if (part) part.control.hidden = !shown;
+  }
+
+  most(name, value) {
+    const part = this.parts.get(name);
+    part.range.max = part.digits.max = value;
+    if (this.state[name] > value) { this.state[name] = value; }
+    part.range.value = part.digits.value = this.state[name];
+  }
+}
+
+export const TASK = { d: 5, n: 20, mean: 1, condition: 1, law: "fixed", noise: 0.5, second: 3 };
+
+export function taskOf(state, prefix = "") {
+  const at = (name) => state[prefix + name];
+  const levels = at("law") === "levels" ? [at("noise"), at("second")] : [at("noise")];
+  return { d: state.d, n: at("n"), mean: at("mean"), condition: at("condition"), law: at("law"), levels };
+}
+
+// A question that is answered at once; sentences of the server come as errors.
+export async function ask(path, body, signal) {
+  const answer = await fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal });
+  const kind = answer.headers.get("content-type") ?? "";
+  if (!answer.ok) throw new Error(kind.includes("json") ? (await answer.json()).sentence : `the server answers ${answer.status}.`);
+  return kind.includes("json") ? answer.json() : answer.blob();
+}
+
+// A job of the server: its events, until it ends or `stop` is called. The server ends it when this page goes.
+export function stream(job, body, hear) {
+  const control = new AbortController();
+  const run = async () => {
+    let ended = false;
+    const answer = await fetch(`jobs/${job}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal: control.signal });
+    if (!answer.ok) throw new Error((await answer.json()).sentence);
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      text += value;
+      const parts = text.split("\n\n");
+      text = parts.pop();
+      for (const part of parts) {
+        if (!part.startsWith("data: ")) continue;
+        const event = JSON.parse(part.slice(6));
+        if (control.signal.aborted) return;
+        if (event.event === "failed") throw new Error(event.sentence);
+        if (event.event === "done") { ended = true; continue; }
+        hear(event);
+      }
+    }
+    if (!ended) throw new Error("the server has ended; start descant explore again.");
+  };
+  const done = run().then(() => true, (error) => {
+    if (error.name === "AbortError" || control.signal.aborted) return false;
+    trouble(error instanceof TypeError ? "the server can't be reached; is descant explore still running?" : error.message);
+    return false;
+  });
+  return { done, stop: () => control.abort() };
+}
+
+export function save(content, name, kind) {
+  const blob = content instanceof Blob ? content : new Blob([content], { type: kind });
+  const address = URL.createObjectURL(blob);
+  const link = make("a", { href: address, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+export function csv(data) {
+  const cell = (value) => (/[",\n]/.test(String(value ?? "")) ? `"${String(value).replaceAll('"', '""')}"` : String(value ?? ""));
+  const lines = [];
+  for (const panel of data.panels) {
+    if (panel.kind === "heat") {
+      panel.values.forEach((row, i) => row.forEach((value, j) => lines.push([panel.title, panel.rows[i], panel.columns[j], value, ""])));
+    } else {
+      for (const series of panel.series) for (const row of series.rows) lines.push([panel.title, series.label, row[0], row[1], row[4] ?? ""]);
+      for (const line of panel.baselines) lines.push([panel.title, line.label, "", line.y, ""]);
+    }
+  }
+  const head = data.panels.some((panel) => panel.kind === "heat") ? ["panel", "row", "column", "value", ""] : ["panel", "series", "x", "y", "standard_error"];
+  return [head, ...lines].map((line) => line.map(cell).join(",")).join("\n") + "\n";
+}
+
+// A figure of the page: drawn, drawn again, and taken along as PNG, SVG, CSV or Python.
+export class FigureView {
+  constructor(place) {
+    this.place = typeof place === "string" ? byId(place) : place;
+    this.live = this.place.querySelector(".live");
+    for (const button of this.place.querySelectorAll("[data-as]")) button.addEventListener("click", () => this.take(button.dataset.as, button));
+  }
+
+  show(data, python) {
+    this.data = data;
+    this.python = python ?? this.python;
+    if (!this.drawn) {
+      this.live.replaceChildren();
+      this.drawn = descantFigure(this.live, data);
+      this.place.querySelector("figcaption").hidden = false;
+    } else this.drawn.update(data);
+    const notes = [];
+    if (data.errors) notes.push("Bars and bands: ± one standard error.");
+    if (data.dropped) notes.push(`${data.dropped} ${data.dropped === 1 ? "value lies" : "values lie"} beyond the axes or can’t stand on them.`);
+    this.place.querySelector(".notes").textContent = notes.join(" ");
+    this.place.querySelector("[data-as=python]").hidden = !this.python;
+  }
+
+  async take(kind, button) {
+    const name = `descant-${this.data.name}`;
+    if (kind === "csv") return save(csv(this.data), `${name}.csv`, "text/csv");
+    if (kind === "python") return showCode(this.python);
+    button.disabled = true;
+    try {
+      save(await ask("picture", { figure: this.data, suffix: kind }), `${name}.${kind}`);
+    } catch (error) {
+      trouble(error.message);
+    } finally {
+      button.disabled = false;
+    }
+  }
+}
+
+export function showCode(text) {
+  byId("code-text").textContent = text;
+  byId("code").showModal();
+}
+byId("code-close").addEventListener("click", () => byId("code").close());
+
+// Text with $formulas$ between words.
+export function words(text) {
+  const place = document.createDocumentFragment();
+  text.split("$").forEach((part, index) => {
+    if (index % 2 === 0) { place.append(part); return; }
+    const span = make("span", { class: "math inline" });
+    try { katex.render(part, span, { throwOnError: true, strict: "ignore" }); } catch { span.textContent = part; }
+    place.append(span);
+  });
+  return place;
+}
+
+export function formula(place, text) {
+  katex.render(text, place, { displayMode: true, throwOnError: false, strict: "ignore" });
+}
