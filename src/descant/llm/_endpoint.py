@@ -25,9 +25,8 @@ from typing import TYPE_CHECKING, Any
 from ._access import KEY, check_manners, clean_address, key_from_environment
 from ._prompts import Prompt
 from ._protocol import Malformed, chat, completion, first_choice
-from ._reading import Reply, Scale
+from ._reading import Reply, Scale, Wording
 from ._redactor import Redactor, redactor
-from ._templates import Template
 
 if TYPE_CHECKING:
     import httpx  # pyright: ignore[reportMissingImports]
@@ -108,14 +107,14 @@ class Endpoint:
         """Prompts that got no answer after all tries; another run asks them again."""
         self._in_a_row, self._last = 0, ""
 
-    def replies(self, prompts: Sequence[Prompt], template: Template, scale: Scale) -> Iterator[tuple[int, Reply]]:
+    def replies(self, prompts: Sequence[Prompt], wording: Wording, scale: Scale) -> Iterator[tuple[int, Reply]]:
         """Answers as they come, several at a time. Prompts that fail for good are left out, and counted."""
         if not prompts:
             return
         self._in_a_row = 0
         # The first alone: it finds out which protocol is spoken, and a wrong address or key is met once,
         # not eight times.
-        first = self._tolerant(prompts[0], template, scale)
+        first = self._tolerant(prompts[0], wording, scale)
         if first is not None:
             yield 0, first
         with ThreadPoolExecutor(self._concurrency) as pool:
@@ -124,7 +123,7 @@ class Endpoint:
             try:
                 while True:
                     for index in rest:
-                        waiting[pool.submit(self._tolerant, prompts[index], template, scale)] = index
+                        waiting[pool.submit(self._tolerant, prompts[index], wording, scale)] = index
                         if len(waiting) >= self._concurrency:
                             break
                     if not waiting:
@@ -140,9 +139,9 @@ class Endpoint:
         if self._in_a_row >= len(prompts):
             raise self._given_up()
 
-    def _tolerant(self, prompt: Prompt, template: Template, scale: Scale) -> Reply | None:
+    def _tolerant(self, prompt: Prompt, wording: Wording, scale: Scale) -> Reply | None:
         try:
-            reply = self._ask(prompt, template, scale)
+            reply = self._ask(prompt, wording, scale)
         except _Unanswered as error:
             self._last = str(error)
             if error.unreachable:
@@ -164,7 +163,7 @@ class Endpoint:
             "was answered is kept: the same command goes on from there when the endpoint is well."
         )
 
-    def _ask(self, prompt: Prompt, template: Template, scale: Scale) -> Reply:
+    def _ask(self, prompt: Prompt, wording: Wording, scale: Scale) -> Reply:
         if self._api == "completions":
             body = {
                 "model": self.model,
@@ -177,7 +176,7 @@ class Endpoint:
             if reply is not None:
                 return self._without_key(completion(reply, scale))
             self._api = "chat"
-        message = {"role": "user", "content": template.chat + prompt.text}
+        message = {"role": "user", "content": wording.chat + prompt.text}
         body = {"model": self.model, "messages": [message], "max_tokens": CHAT_TOKENS, "temperature": 0}
         return self._without_key(chat(self._post(CHAT, body) or {}))
 

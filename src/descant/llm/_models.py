@@ -16,10 +16,9 @@ from ._access import check_manners
 from ._endpoint import Endpoint
 from ._packaged import PACKAGED, cache_folder, digest_of, fetch, move_into_place
 from ._prompts import Prompt
-from ._reading import Reply, Scale
+from ._reading import Reply, Scale, Wording
 from ._redactor import redactor
 from ._similarity import load_encoder
-from ._templates import Template
 
 # Files of a model's folder that its answers depend on.
 CONTENT = ("*.safetensors", "*.json", "*.model", "*.txt")
@@ -35,7 +34,7 @@ class Model(Protocol):
     identity: str
     reads_along: bool
 
-    def replies(self, prompts: Sequence[Prompt], template: Template, scale: Scale) -> Iterator[tuple[int, Reply]]:
+    def replies(self, prompts: Sequence[Prompt], wording: Wording, scale: Scale) -> Iterator[tuple[int, Reply]]:
         """Answers with the indices of their prompts, in any order, as they come."""
         ...
 

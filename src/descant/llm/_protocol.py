@@ -4,7 +4,8 @@ import json
 import math
 from typing import Any
 
-from ._reading import DIGITS, Reply, Scale, parse_score
+from ._reading import Reply, Scale
+from ._replies import parse_score
 
 # Of what is no reply, so much is repeated.
 BEGINNING = 4 << 10
