@@ -44,9 +44,7 @@ def run_study(
         for template in templates:
             asked = replace(setting, template=template, guesses=("none",), queries=queries, seeds=1)
             results = run(model, choice, asked, folder, on_progress=stage(f"choice, {template.name}"))
-            unaided[template.name] = estimate(
-                spearman, results.answer["none"], results.gold, together=setting.together
-            )
+            unaided[template.name] = estimate(spearman, results.answer["none"], results.gold, together=setting.together)
     wordings = {
         template.name: run(
             model,

@@ -14,6 +14,7 @@ from .._disk import write_whole
 from .._names import slug
 from ._access import check_manners
 from ._endpoint import Endpoint
+from ._manner import CHAT_TOKENS
 from ._packaged import PACKAGED, cache_folder, digest_of, fetch, move_into_place
 from ._prompts import Prompt
 from ._reading import Reply, Scale, Wording
@@ -71,6 +72,7 @@ def open_model(
     say: Callable[[str], None] = lambda _: None,
     concurrency: int = 8,
     timeout: float = 60.0,
+    tokens: int = CHAT_TOKENS,
 ) -> Model:
     """A model by its name; `say` is told what is downloaded or converted, if anything."""
     check_manners(api, concurrency, timeout)
@@ -79,7 +81,9 @@ def open_model(
             raise ValueError(
                 f"model is {name!r} and base-url is missing; expected, say, --base-url http://127.0.0.1:8000/v1."
             )
-        return Endpoint(name.removeprefix("openai:"), base_url, api=api, concurrency=concurrency, timeout=timeout)
+        return Endpoint(
+            name.removeprefix("openai:"), base_url, api=api, concurrency=concurrency, timeout=timeout, tokens=tokens
+        )
     if base_url is not None:
         raise ValueError(f"base-url is given and model is {name!r}; expected --model openai:NAME for an endpoint.")
     need_extra()

@@ -121,15 +121,15 @@ def read_benchmark(
     return _benchmark(slug(data.stem, most=40), shown, asked, split, scale)
 
 
-def _benchmark(
-    name: str, shown: list[Row], asked: list[Row], split: str, scale: tuple[float, float]
-) -> Benchmark:
+def _benchmark(name: str, shown: list[Row], asked: list[Row], split: str, scale: tuple[float, float]) -> Benchmark:
     low, high = scale
     if not low < high:
         raise ValueError(f"scale is {low:g},{high:g}; expected two numbers, the lower first.")
     for row, score in ((row, row[2]) for row in (*shown, *asked)):
         if not low <= score <= high:
-            raise ValueError(f"a row has the score {score:g} ({row[0][:60]!r}); expected {low:g} to {high:g} (--scale).")
+            raise ValueError(
+                f"a row has the score {score:g} ({row[0][:60]!r}); expected {low:g} to {high:g} (--scale)."
+            )
     as_it_is = low >= 0 and LEAST_HIGH <= high <= MOST_HIGH
     new_low, new_high = scale if as_it_is else (LOW, HIGH)
 

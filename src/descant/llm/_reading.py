@@ -11,11 +11,25 @@ from ._pairs import HIGH, LOW
 class Wording(Protocol):
     """What a model has to know of a wording to answer a prompt."""
 
-    name: str
-    score: str
-    end: str
-    digits: int
-    chat: str
+    @property
+    def score(self) -> str:
+        """What stands before a score."""
+        ...
+
+    @property
+    def end(self) -> str:
+        """What stands after one."""
+        ...
+
+    @property
+    def digits(self) -> int:
+        """How many decimals it has."""
+        ...
+
+    @property
+    def chat(self) -> str:
+        """What a chat is told first."""
+        ...
 
     @property
     def example(self) -> str:

@@ -1,7 +1,6 @@
 """In-context linear regression in text: how much of a guess is left in a model's answer after n examples."""
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
@@ -87,7 +86,10 @@ def _answer(
 ) -> None:
     todo = answers.missing(asks)
     done = len(asks) - len(todo)
-    show: Callable[[int], None] = lambda count: on_progress(f"{template.name}: answers", count, len(asks))
+
+    def show(count: int) -> None:
+        on_progress(f"{template.name}: answers", count, len(asks))
+
     show(done)
     for index, reply in model.replies([ask.prompt for ask in todo], template, scale):
         answers.keep([(todo[index], reply)])

@@ -7,7 +7,7 @@ import numpy as np
 from .._checks import Check, Verdict, at_least, consistent, verdict_of
 from ._learners import LEARNERS, learnt, yq_share
 from ._regression import TextResults
-from ._statistics import Interval, copied, corrected, difference, estimate, mse, spearman
+from ._statistics import Interval, Values, copied, corrected, difference, estimate, mse, spearman
 
 # A share that is off the curve by this much would be worth the name; and so would a fall by as much.
 RESOLUTION, LEAST_FALL = 0.25, 0.1
@@ -41,6 +41,11 @@ def share_rows(results: TextResults) -> list[ShareRow]:
     tasks = results.tasks
     known = {learner: learnt(tasks, learner) for learner in LEARNERS}
     wordings = len(results.wordings)
+    unit = float(tasks.label.var())
+
+    def error(answer: np.ndarray, gold: np.ndarray) -> Values:
+        return mse(answer, gold) / unit
+
     rows = []
     for n in results.places:
 
@@ -50,7 +55,6 @@ def share_rows(results: TextResults) -> list[ShareRow]:
 
         gold, guess = column(tasks.label), column(tasks.guess)
         aided, bare = column(results.answer["guess"]), column(results.answer["none"])
-        unit = float(tasks.label.var())
         rows.append(
             ShareRow(
                 n=n,
@@ -61,10 +65,10 @@ def share_rows(results: TextResults) -> list[ShareRow]:
                     name: estimate(copied, answers[:, [n]], tasks.guess[:, [n]], tasks.label[:, [n]])
                     for name, answers in known.items()
                 },
-                error=estimate(lambda a, g: mse(a, g) / unit, aided, gold),
-                alone=estimate(lambda a, g: mse(a, g) / unit, guess[:1], gold[:1]),
-                without=estimate(lambda a, g: mse(a, g) / unit, bare, gold),
-                saved=estimate(lambda a, b, g: difference(mse)(a, b, g) / unit, guess, aided, gold),
+                error=estimate(error, aided, gold),
+                alone=estimate(error, guess[:1], gold[:1]),
+                without=estimate(error, bare, gold),
+                saved=estimate(difference(error), guess, aided, gold),
                 known=estimate(spearman, bare, gold),
             )
         )
@@ -85,7 +89,9 @@ def share_verdict(results: TextResults) -> ShareVerdict:
     """The share against (d + 1) / (n + d + 1) at every n, and whether it falls."""
     whole = np.isfinite(results.answer["guess"][:, :, list(results.places)]).all(axis=(0, 2))
     if int(whole.sum()) < LEAST_TASKS or len(results.places) < 3:
-        words = f"Judged on {LEAST_TASKS} tasks or more that were answered throughout, and after two numbers of examples."
+        words = (
+            f"Judged on {LEAST_TASKS} tasks or more that were answered throughout, and after two numbers of examples."
+        )
         return ShareVerdict(STATEMENT, "undecided", f"{words} There are {int(whole.sum())} tasks.", ())
     rows = [row for row in share_rows(results) if row.n]
     checks = tuple(
@@ -109,7 +115,7 @@ def share_verdict(results: TextResults) -> ShareVerdict:
             LEAST_FALL,
             error=fall.error,
             freedom=fall.freedom,
-            reason=f"y_q-LSA's share falls by {rows[0].exact - rows[-1].exact:.2f}; a fall of {LEAST_FALL} would be seen.",
+            reason=f"y_q-LSA's share falls by {rows[0].exact - rows[-1].exact:.2f}; less than {LEAST_FALL} is no fall.",
             against="falls",
         ),
     )
@@ -119,7 +125,9 @@ def share_verdict(results: TextResults) -> ShareVerdict:
         "does-not-hold": "The share is not y_q-LSA's.",
         "undecided": "The numbers allow y_q-LSA's share, and others.",
     }[verdict]
-    numbers = "; ".join(f"{row.share.value:.2f} ± {row.share.error:.2f} after {row.n} ({row.exact:.2f})" for row in rows)
+    numbers = "; ".join(
+        f"{row.share.value:.2f} ± {row.share.error:.2f} after {row.n} ({row.exact:.2f})" for row in rows
+    )
     return ShareVerdict(STATEMENT, verdict, f"{words} The share, and y_q-LSA's: {numbers}.", checks)
 
 
@@ -132,6 +140,4 @@ def share_fall(results: TextResults, first: int, last: int) -> Interval:
         shown = [np.broadcast_to(array[:, [n]], (wordings, len(array), 1)) for array in (tasks.guess, tasks.label)]
         return [aided[:, :, [n]], *shown]
 
-    return estimate(
-        lambda a, g, y, b, h, z: copied(a, g, y) - copied(b, h, z), *at(first), *at(last)
-    )
+    return estimate(lambda a, g, y, b, h, z: copied(a, g, y) - copied(b, h, z), *at(first), *at(last))

@@ -27,9 +27,7 @@ class Line:
     high: float = HIGH
 
     @classmethod
-    def fit(
-        cls, similarity: Sequence[float], scores: Sequence[float], low: float = LOW, high: float = HIGH
-    ) -> "Line":
+    def fit(cls, similarity: Sequence[float], scores: Sequence[float], low: float = LOW, high: float = HIGH) -> "Line":
         """The line through training pairs; a level one if the similarity never varies."""
         x, y = np.asarray(similarity, dtype=float), np.asarray(scores, dtype=float)
         slope = float(np.cov(x, y, bias=True)[0, 1] / np.var(x)) if np.ptp(x) > 0 else 0.0

@@ -1,13 +1,13 @@
 """Linear regression as text: tasks of our own `LinearRegression`, on the page as numbers from 0.0 to 9.9.
 
 A task has weights w around a start w0 whose quality is known: E|w - w0|^2 is `distance`, and labels have variance 1
-without noise. Of an input x, 5 + 0.8 x is shown, of a label y, 5 + 0.8 y, so that on the page, too, the label's distance
-from 5 is the weighted sum of the inputs'. The guess is <w0, x>. Tasks with a number off the page are drawn again.
+without noise. Of an input x, 5 + 0.8 x is shown, of a label y, 5 + 0.8 y, so that on the page, too, the label's
+distance from 5 is the weighted sum of the inputs'. The guess is <w0, x>. Tasks with a number off the page are drawn
+again.
 """
 
 import hashlib
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 import jax
 import jax.numpy as jnp
@@ -35,7 +35,7 @@ class TextSetting:
 
     d: int = 2
     shots: int = 16
-    tasks: int = 100
+    tasks: int = 60
     distance: float = 0.5
     noise: float = 0.0
 
@@ -48,6 +48,11 @@ class TextSetting:
             raise ValueError(f"distance is {self.distance}; expected a number above 0, the label itself, up to 1.")
         if not 0 <= self.noise <= 2:
             raise ValueError(f"noise is {self.noise}; expected a standard deviation from 0 to 2.")
+
+    @property
+    def name(self) -> str:
+        """A short name for files."""
+        return f"regression-{self.d}-{self.shots}-{self.distance:g}-{self.noise:g}"
 
     @property
     def places(self) -> tuple[int, ...]:
@@ -65,11 +70,10 @@ class TextTasks:
     label: np.ndarray
     guess: np.ndarray
 
-    @cached_property
+    @property
     def digest(self) -> str:
-        """What the tasks are known by."""
-        numbers = [np.round(array, 1).tolist() for array in (self.x, self.label, self.guess)]
-        return hashlib.sha256(repr((self.setting, numbers)).encode()).hexdigest()[:16]
+        """What the law of the tasks is known by; how many there are makes no other tasks of them."""
+        return hashlib.sha256(repr(replace(self.setting, tasks=1)).encode()).hexdigest()[:16]
 
     def prompt(self, task: int, template: NumberTemplate, *, guessed: bool) -> Prompt:
         """The prompt of a task, with guesses at all its points or without."""

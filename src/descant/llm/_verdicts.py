@@ -218,9 +218,7 @@ _CLAIMS: dict[str, tuple[Callable[[Study], tuple[Check, ...]], dict[str, str]]] 
 _CHOSEN_ALONE = ("displaced",)
 
 
-def _judge(
-    study: Study, name: str, effects: Callable[[Study], tuple[Check, ...]], words: dict[str, str]
-) -> Judged:
+def _judge(study: Study, name: str, effects: Callable[[Study], tuple[Check, ...]], words: dict[str, str]) -> Judged:
     missing = ", ".join(kind for kind in NEEDS[name] if kind not in study.guesses)
     why = f"Not asked: {missing}." if missing else _too_few(study, NEEDS[name])
     if why:
@@ -261,7 +259,7 @@ def _too_few(study: Study, kinds: tuple[str, ...]) -> str:
 
 
 def _effect(study: Study, name: str, effect: Interval, least: float | None = None) -> Check:
-    bound = LEAST_MSE * study.first.asked.width ** 2 if least is None else least
+    bound = LEAST_MSE * study.first.asked.width**2 if least is None else least
     # NaN: an effect without a value has not been shown.
     freedom = effect.freedom if effect.freedom == effect.freedom and effect.freedom < 1e6 else None
     return at_least(name, effect.value, bound, error=effect.error, freedom=freedom, reason=REASON)
