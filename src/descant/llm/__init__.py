@@ -51,7 +51,7 @@ from ._shares import (
     share_rows as share_rows,
     share_verdict as share_verdict,
 )
-from ._statistics import Interval as Interval, estimate as estimate
+from ._statistics import Interval as Interval, estimate as estimate, spearman as spearman
 from ._study import Study as Study
 from ._summary import (
     DistanceRow as DistanceRow,

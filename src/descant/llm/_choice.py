@@ -56,7 +56,7 @@ def run_study(
         )
         for template in templates
     }
-    return Study(wordings, _best(unaided, templates[0].name), unaided)
+    return Study(wordings, _best(unaided, next(iter(wordings))), unaided)
 
 
 def _best(unaided: dict[str, Interval], otherwise: str) -> str:

@@ -33,9 +33,9 @@ class NumberTemplate:
         """Some stem, for seeing where a tokenizer cuts it."""
         return self.stem((4.2, 6.1), 5.3)
 
-    def write(self, value: float) -> str:
+    def write(self, score: float) -> str:
         """A number as it stands in the prompt."""
-        return f"{value:.{self.digits}f}"
+        return f"{score:.{self.digits}f}"
 
     def stem(self, x: Sequence[float], guess: float | None) -> str:
         """A point up to where its label stands."""
