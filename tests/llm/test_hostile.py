@@ -34,7 +34,7 @@ def sts(tmp_path, moody, capsys):
     data = write_data(tmp_path / "data")
 
     def command(*options, url=moody.url, model="openai:m"):
-        asked = ("--queries", "2", "--shots", "2", "--guess", "none,jaccard")
+        asked = ("--queries", "2", "--shots", "2", "--guess", "none,jaccard", "--template", "terse")
         where = ("--data", str(data), "--model", model, "--base-url", url, "--out", str(tmp_path / "out"))
         return run("llm", "sts", *where, *asked, *options, capsys=capsys)
 
@@ -216,7 +216,7 @@ def test_any_other_name_is_sent_shown_and_kept_below_the_folder(sts, moody, mode
     assert moody.requests[-1]["model"] == model
     [folder] = (path for path in (tmp_path / "out").iterdir() if path.is_dir())
     assert {path.name for path in tmp_path.iterdir()} == {"data", "out"}
-    assert (folder / "terse-all-2" / "setting.json").is_file()
+    assert len(list(folder.glob("stsb-*-terse-all-2-by-10/setting.json"))) == 1
 
 
 def test_names_of_folders():

@@ -3,11 +3,12 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ._pairs import HIGH, LOW
 
 
+@runtime_checkable
 class Wording(Protocol):
     """What a model has to know of a wording to answer a prompt."""
 

@@ -22,7 +22,8 @@ _THOUGHTS = (
 # Servers that take the opening mark into the prompt leave only the closing one.
 _CLOSED = re.compile(r"^.*(?:</think(?:ing)?>|◁/think▷|\[/THINK\])", re.DOTALL | re.IGNORECASE)
 _UNCLOSED = re.compile(r"<(?:think|thinking|thought|reasoning)>|◁think▷|\[THINK\]", re.IGNORECASE)
-_MARKS = re.compile(r"<\|[^|>]{1,40}\|>|[*_`$~]+|\\boxed|\\text|\\\(|\\\)")
+_TOKENS = re.compile(r"<\|[^|>]{1,40}\|>")
+_MARKS = re.compile(r"[*_`$~]+|\\boxed|\\text|\\\(|\\\)")
 # Words that come before a score, beside the one that was asked for.
 _ASKED = ("score", "rating", "similarity", "answer", "value")
 _BETWEEN = r"""["'\s]*(?:of|is|would be|should be|:|=|->|→|\(|\{|\[|-|–|\s|["'])*"""
@@ -54,7 +55,7 @@ def parse_score(
         return None, "cut off"
     if stem.strip() and stem.strip() in text:
         text = text.rsplit(stem.strip(), 1)[1]
-    text = _COUNTED.sub(" ", _without_scale(_MARKS.sub("", text), low, high))
+    text = _COUNTED.sub(" ", _without_scale(_MARKS.sub("", _TOKENS.sub(" ", text)), low, high))
     numbers = [_value(found.group()) for found in _NUMBER.finditer(text)]
     if not numbers:
         return None, "not a number"
@@ -95,7 +96,7 @@ def _without_scale(text: str, low: float, high: float) -> str:
     text = re.sub(rf"(?<=\d)\s*(?:/|out\s+of|of)\s*(?:{top})(?![\w]|[.,]\d)", " ", text, flags=re.IGNORECASE)
     text = re.sub(rf"\bout\s+of\s+(?:a\s+possible\s+)?(?:{top})(?![\w]|[.,]\d)", " ", text, flags=re.IGNORECASE)
     # "0 = unrelated, 5 = the same": a key to the scale.
-    return re.sub(rf"\b(?:{ends})\s*(?:=|means|being|\((?=[a-z]))\s*(?=[a-z])", " ", text, flags=re.IGNORECASE)
+    return re.sub(rf"\b(?:{ends})\s*(?:=|means|being)\s*(?=[a-z])", " ", text, flags=re.IGNORECASE)
 
 
 def _last_words(asked: str) -> list[str]:
