@@ -33,8 +33,8 @@ def sts(tmp_path, moody, capsys):
     """`descant llm sts`, asking the server for two queries."""
     data = write_data(tmp_path / "data")
 
-    def command(*options, url=moody.url, model="openai:m"):
-        asked = ("--queries", "2", "--shots", "2", "--guess", "none,jaccard", "--template", "terse")
+    def command(*options, url=moody.url, model="openai:m", template="terse"):
+        asked = ("--queries", "2", "--shots", "2", "--guess", "none,jaccard", "--template", template)
         where = ("--data", str(data), "--model", model, "--base-url", url, "--out", str(tmp_path / "out"))
         return run("llm", "sts", *where, *asked, *options, capsys=capsys)
 
@@ -155,7 +155,7 @@ def test_questions_without_an_answer_and_answers_without_a_score_are_told_by_the
     assert status == 1
     assert "some questions stayed without an answer; the same command asks them again" in err
     moody.tell(all="words")
-    status, _, err = sts("--template", "lines")
+    status, _, err = sts(template="lines")
     assert status == 1
     assert "no answer holds a score" in err
 

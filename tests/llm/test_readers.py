@@ -42,7 +42,11 @@ REPLIES = [
     ("<thinking>1, 2, 3</thinking>Score: 0.4", 0.4, OK),
     ("[THINK]between 2 and 3[/THINK]2.6", 2.6, OK),
     ("◁think▷5?◁/think▷ 1.0", 1.0, OK),
-    ("<|channel|>analysis<|message|>Examples have 5.0, 0.8.<|end|><|start|>assistant<|channel|>final<|message|>2.4", 2.4, OK),
+    (
+        "<|channel|>analysis<|message|>Examples have 5.0, 0.8.<|end|><|start|>assistant<|channel|>final<|message|>2.4",
+        2.4,
+        OK,
+    ),
     (r"The answer is $\boxed{3.6}$.", 3.6, OK),
     ('{"score": 3.1}', 3.1, OK),
     ('```json\n{"guess": 2.1, "score": 3.1}\n```', 3.1, OK),
@@ -108,7 +112,9 @@ def test_a_server_that_repeats_the_prompt_is_read_after_it(asked):
 
 def test_a_model_that_was_still_thinking_has_said_nothing(asked):
     for content in ("<think>The guess is 2.1", None, ""):
-        reply = chat({"message": {"content": content, "reasoning_content": "2.1 ..."}, "finish_reason": "length"}, *asked)
+        reply = chat(
+            {"message": {"content": content, "reasoning_content": "2.1 ..."}, "finish_reason": "length"}, *asked
+        )
         assert (reply.answer, reply.status) == (None, "cut off")
 
 

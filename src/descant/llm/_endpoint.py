@@ -108,8 +108,9 @@ class Endpoint:
         # Replies are asked for, and taken, as they are: what is packed small may be endless when it is unpacked.
         headers = {"Accept-Encoding": "identity", **({"Authorization": f"Bearer {key}"} if key else {})}
         limits = httpx.Limits(max_connections=concurrency)
-        # A redirect could lead the key to somebody else.
-        self._client = httpx.Client(headers=headers, timeout=timeout, limits=limits, follow_redirects=False)
+        # A redirect could lead the key to somebody else. The key is in no attribute: those are shown by debuggers.
+        self._open = lambda: httpx.Client(headers=headers, timeout=timeout, limits=limits, follow_redirects=False)
+        self._client: httpx.Client | None = None
         self.name = model.rstrip("/").split("/")[-1]
         # An endpoint's weights can't be seen: its address and the model's name must do.
         self.identity = f"{api} {model} at {self.base_url}"
@@ -121,8 +122,11 @@ class Endpoint:
 
     def replies(self, prompts: Sequence[Prompt], wording: Wording, scale: Scale) -> Iterator[tuple[int, Reply]]:
         """Answers as they come, several at a time. Prompts that fail for good are left out, and counted."""
-        if not prompts:
-            return
+        if prompts:
+            with self._open() as self._client:
+                yield from self._answers(prompts, wording, scale)
+
+    def _answers(self, prompts: Sequence[Prompt], wording: Wording, scale: Scale) -> Iterator[tuple[int, Reply]]:
         self._in_a_row = 0
         # The first alone: it finds out which protocol is spoken, and a wrong address or key is met once,
         # not eight times.
@@ -237,6 +241,7 @@ class Endpoint:
         # The client's own timeout is for each part: a server that sends a byte a second would never meet it.
         deadline, late = time.monotonic() + self._timeout, False
         content = bytearray()
+        assert self._client is not None
         with self._client.stream("POST", self.base_url + path, json=body) as response:
             fine = response.status_code == 200
             most = LARGEST_REPLY if fine else LARGEST_COMPLAINT

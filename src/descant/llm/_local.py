@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from .._cores import cores
+from ._memory import sentence
 from ._prompts import Prompt
 from ._reading import Reply, Scale, Wording
 
@@ -252,13 +253,25 @@ def _reply(probabilities: np.ndarray, scale: Scale) -> Reply:
     )
 
 
-def load_local(folder: Path, *, name: str, identity: str, device: str = "auto", dtype: str = "auto") -> LocalModel:
-    """Load a folder of `transformers`; nothing is ever downloaded here, and no code in the folder is run."""
+def load_local(
+    folder: Path,
+    *,
+    name: str,
+    identity: str,
+    device: str = "auto",
+    dtype: str = "auto",
+    say: Callable[[str], None] = lambda _: None,
+) -> LocalModel:
+    """Load a folder of `transformers`; nothing is ever downloaded here, and no code in the folder is run.
+
+    `say` is told what it takes in memory.
+    """
     import torch  # pyright: ignore[reportMissingImports]
     from transformers import AutoModelForCausalLM, AutoTokenizer  # pyright: ignore[reportMissingImports]
 
     where = device if device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
     kind = dtype if dtype != "auto" else "bfloat16" if where.startswith("cuda") or fast_bfloat16() else "float32"
+    say(sentence(name, folder, kind, where == "cpu"))
     try:
         tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         model: Any = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True, dtype=getattr(torch, kind))
