@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from descant.llm import Endpoint, Scale, Setting, build, fetch, find_template, open_model, run
-from descant.llm._local import ScoreTokens
 from descant.llm._convert import begins_with_bos
+from descant.llm._local import ScoreTokens
 from descant.llm._packaged import PACKAGED, digest_of
 from descant.llm._similarity import load_encoder
 from tests.support.llm_client import server
