@@ -7,7 +7,7 @@ from descant.llm._protocol import chat, completion
 from tests.support.llm_data import write_data
 
 OK, DOUBT = "ok", "ambiguous"
-# Replies of chat models (Qwen2.5, SmolLM2, Llama 3, DeepSeek-R1, gpt-oss, Gemma, GPT-4o) to the question for a score from
+# Replies of chat models (Qwen2.5, SmolLM2, Llama 3, DeepSeek-R1, gpt-oss, Gemma) to the question for a score from
 # 0 to 5, or in their form, and what a person reads in them.
 REPLIES = [
     ("3.5", 3.5, OK),

@@ -15,11 +15,11 @@ from ._shipped import NAME, shipped_text, the_run
     In linear regression in context, with numbers in a prompt of text, $n$ examples without noise and a guess
     $\langle w_0, x \rangle$ at every point, the share of the guess that is left in a language model's answer is that of
     y_q-LSA at its optimum, $(d + 1) / (n + d + 1)$, and so it falls with $n$. Judged for SmolLM2-135M-Instruct,
-    quantised to four bits, with $d = 2$ and $n$ up to 16.
+    quantised to four bits, with $d = 2$ and $n$ up to 8.
     """,
     refuted_by={
         "curve": "A share that differs from $(d + 1) / (n + d + 1)$ at some number of examples.",
-        "falls": "A share that is as large after sixteen examples as after one.",
+        "falls": "A share that is as large after all examples as after one.",
     },
     method="""
     Tasks of `LinearRegression` are written as text in three wordings, with guesses whose squared distance from the
