@@ -1,5 +1,6 @@
 """`lanes.vmap` is `jax.vmap`, whatever the function: values, derivatives, shapes."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -88,18 +89,23 @@ def close(found, wanted, tolerance=1e-11):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_values(name, contexts):
     function = FUNCTIONS[name]
-    close(jax.jit(lanes.vmap(function))(contexts), jax.vmap(function)(contexts))
+    close(*(jax.jit(mapped(function))(contexts) for mapped in (lanes.vmap, jax.vmap)))
 
 
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in ONLY_VALUES])
 def test_derivatives(name, contexts, keys):
     function = FUNCTIONS[name]
-    slopes = jax.tree.map(lambda leaf: jax.random.normal(keys(), leaf.shape), jax.vmap(function)(contexts))
-    found, wanted = (jax.vjp(mapped(function), contexts)[1](slopes) for mapped in (lanes.vmap, jax.vmap))
-    close(found, wanted)
+    random = np.random.default_rng(keys.seed)
+    shapes = jax.eval_shape(jax.vmap(function), contexts)
+    slopes = jax.tree.map(lambda leaf: jnp.asarray(random.normal(size=leaf.shape)), shapes)
+
+    def both(derivative, *arrays):
+        """One program each: operation by operation, compiling would take a minute."""
+        return (jax.jit(lambda *parts, m=m: derivative(m(function), *parts))(*arrays) for m in (lanes.vmap, jax.vmap))
+
+    close(*both(lambda mapped, x, slopes: jax.vjp(mapped, x)[1](slopes), contexts, slopes))
     if "way back" not in name:
-        tangents = jax.random.normal(keys(), contexts.shape)
-        close(*(jax.jvp(mapped(function), (contexts,), (tangents,)) for mapped in (lanes.vmap, jax.vmap)))
+        close(*both(lambda mapped, x, along: jax.jvp(mapped, (x,), (along,)), contexts, 2 * contexts[::-1]))
 
 
 def test_shared_arguments_get_the_sum_of_slopes(contexts, keys):
@@ -122,10 +128,12 @@ def test_members_outside(contexts):
     """Populations map over the mapped function, with weights of their own."""
     weights = jnp.stack([SHARED, 2 * SHARED])
     both = [
-        jax.vmap(
-            lambda w, m=m: jax.value_and_grad(
-                lambda w: jnp.sum(m(lambda w, x: (w @ x @ w)[0], (None, 0))(w, contexts))
-            )(w)
+        jax.jit(
+            jax.vmap(
+                lambda w, m=m: jax.value_and_grad(
+                    lambda w: jnp.sum(m(lambda w, x: (w @ x @ w)[0], (None, 0))(w, contexts))
+                )(w)
+            )
         )(weights)
         for m in (lanes.vmap, jax.vmap)
     ]
@@ -158,7 +166,7 @@ def test_large_matrices_are_left_to_jax(keys):
 def test_keys_are_contexts_too(keys):
     task = LinearRegression(3, 6, noise=UniformNoise(1.0))
     drawn = jax.random.split(keys(), 40)
-    close(*(m(lambda key: task.sample_moments(key=key).gram)(drawn) for m in (lanes.vmap, jax.vmap)))
+    close(*(jax.jit(m(lambda key: task.sample_moments(key=key).gram))(drawn) for m in (lanes.vmap, jax.vmap)))
 
 
 @pytest.mark.parametrize("name", [name for name, entry in MODELS.items() if entry.linear])
@@ -166,13 +174,13 @@ def test_every_linear_model(name, keys):
     """Layers are written for one context; on lanes they give the same weights and the same slopes."""
     model = make(name, d=3, n=7)
     task = LinearRegression(3, 7, noise=UniformNoise(1.0))
-    grams = jax.vmap(lambda key: task.sample_moments(key=key).gram)(jax.random.split(keys(), 24))
+    grams = jax.jit(jax.vmap(lambda key: task.sample_moments(key=key).gram))(jax.random.split(keys(), 24))
 
     def total(mapped):
         def loss(model):
             return jnp.sum(mapped(lambda model, gram: model.weights(Moments(gram, 7)), (None, 0))(model, grams) ** 2)
 
-        return jax.value_and_grad(loss, allow_int=True)(model)
+        return eqx.filter_jit(jax.value_and_grad(loss, allow_int=True))(model)
 
     found, wanted = total(lanes.vmap), total(jax.vmap)
     for ours, plain in zip(jax.tree.leaves(found), jax.tree.leaves(wanted), strict=True):

@@ -45,6 +45,30 @@ def test_the_library_and_random_programs_come_back():
     assert found["library"] >= 18 and found["random"] == 105 and found["as written"] >= 5
 
 
+def test_the_last_block_of_a_loop_keeps_the_order_of_its_heads():
+    """V and W are rewritten where nothing of them is left: their columns say nothing about which was written first."""
+    text = """
+def program(X: "d d", A: "1 d", V: "d d" = 0, W: "d d" = 0, *, T=2):
+    for t in range(T):
+        V = 0.2 * (((W.T - V.T) @ (W.T @ ones(d, 1))) @ A)
+        W = 0.7 * (V @ (W.T - W @ X))
+    return V, V.T @ (W @ W.T)
+"""
+    check_fixed_point(compile_program(Program.from_text(text), d=2, T=20))
+
+
+def test_columns_of_zeros_are_no_head():
+    """They would be a head of their own here, because H has no more columns than Y and A."""
+    text = """
+def program(Y: "k 1", A: "k d"):
+    B = hstack([A - Y @ ones(1, d), zeros(k, 3)])
+    return B @ B.T @ Y
+"""
+    compiled = compile_program(Program.from_text(text), k=3, d=2)
+    assert compiled.sizes.columns == 3 and compiled.sizes.heads == 1
+    check_fixed_point(compiled)
+
+
 def test_the_text_of_momentum():
     text = check_fixed_point(compile_program("momentum", {**SIZES, "T": 4}))
     assert text.splitlines()[2:] == [

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _check, _memory
+from ._collector import uncollected
 from ._compiled import CompiledProgram
 from ._describe import describe
 from ._library import find
@@ -44,7 +45,12 @@ def compile_program(
     """
     if not isinstance(program, Program):
         program = find(program)
-    traced = program.trace(settings, **more)
+    with uncollected():
+        return compile_traced(program.trace(settings, **more), hoist=hoist, prefer=prefer)
+
+
+def compile_traced(traced: Traced, *, hoist: bool = True, prefer: str = "work") -> CompiledProgram:
+    """Compile what a program's `trace` gave; arguments as in `compile_program`."""
     rows, columns = (
         max((each.shape[0] for each in traced.inputs), default=1),
         sum(each.shape[1] for each in traced.inputs),

@@ -96,7 +96,9 @@ class _Recovery:
         written = {place: column for place, column in after.items() if place not in kept}
         shapes = {place: self.places[place].shape for place in after}
         heads, carry = reader.heads(written, shapes), reader.carry(written, shapes)
-        return Block(heads, carry, _in_order(written, before, heads), tuple(sorted(kept))), after
+        # The last block of a loop's body puts everything where the body found it: no place gets new columns.
+        order = _in_order(written, before if first is None else written, heads)
+        return Block(heads, carry, order, tuple(sorted(kept))), after
 
     def _targets(
         self, reader: BlockReader, rectangles: Sequence[Rectangle], first: Columns | None
@@ -145,12 +147,12 @@ class _Recovery:
         raise Broken(f"the description has {each.name} in column {each.column}, where nothing is")
 
 
-def _in_order(written: Columns, before: Columns, heads: tuple[Head, ...]) -> tuple[int, ...]:
-    """New places in the order in which they got their columns, rewritten ones among them in the order of the heads."""
+def _in_order(written: Columns, fixed: Columns, heads: tuple[Head, ...]) -> tuple[int, ...]:
+    """New places in the order in which they got their columns, those with fixed ones among them as heads write them."""
     first = {write.place: index for index, head in reversed([*enumerate(heads)]) for write in head.values}
-    rewritten = sorted((first.get(place, -1), column, place) for place, column in written.items() if place in before)
+    rewritten = sorted((first.get(place, -1), column, place) for place, column in written.items() if place in fixed)
     order = [place for turn, _, place in rewritten if turn < 0]
-    order += [place for place in written if place not in before]
+    order += [place for place in written if place not in fixed]
     for turn, _, place in rewritten:
         if turn >= 0:
             later = (index for index, other in enumerate(order) if first.get(other, -1) > turn)

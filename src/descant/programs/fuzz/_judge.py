@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from .._compile import compile_program
+from .._collector import uncollected
+from .._compile import compile_traced
 from ..language import Program, ProgramError
 from ._limit import TooSlow, limited
 from ._written import Meaning, Written, meaning
@@ -109,11 +110,12 @@ def _verdict(written: Written, steps: _Steps, expected: Meaning, scale: float, u
     comparisons: list[Comparison] = []
     networks, doing = 0, "compiling"
     try:
-        program = Program.from_text(written.text, "program")
+        program, traced = Program.from_text(written.text, "program"), None
         for options in _ways(written):
             doing = "compiling"
-            with steps.step():
-                compiled = compile_program(program, written.settings, **options)
+            with steps.step(), uncollected():
+                traced = traced or program.trace(written.settings)
+                compiled = compile_traced(traced, **options)
             inputs = {name: scale * array for name, array in written.inputs.items()}
             doing = "running"
             with steps.step(), np.errstate(all="ignore"):

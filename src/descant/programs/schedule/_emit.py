@@ -115,8 +115,8 @@ class _Emitter:
         for split, factor in terms:
             if split.direct:
                 direct = direct + reader.read(split.f).times(factor)
-            else:
-                heads.append(reader.head(split, factor, place))
+            elif head := reader.head(split, factor, place):
+                heads.append(head)
         if direct.terms or direct.constant is not None:
             carry.append(Write(place, direct))
 
@@ -156,8 +156,8 @@ class _Reader:
             reading = reading + self.read(term).times(coefficient)
         return reading
 
-    def head(self, split: Split, factor: float, place: int) -> Head:
-        """f g h, with the identity where one of them is empty."""
+    def head(self, split: Split, factor: float, place: int) -> Head | None:
+        """f g h, with the identity where one of them is empty; None if it is zero."""
         f = self.read(split.f) if split.f else None
         g = self.read(self.graph.transposed(split.g)) if split.g else None
         h = self.read(split.h) if split.h else None
@@ -170,6 +170,12 @@ class _Reader:
         if h is None:
             h = Reading.of_constant(np.eye(g.shape[0]))
         f, g = _with_few_slots(f, g)
+        # Columns that were put beside a value as zeros add nothing to the product.
+        used = f.columns & g.columns
+        if not used.any():
+            return None
+        if not used.all():
+            f, g = (part.times(np.eye(len(used))[:, used]) for part in (f, g))
         return Head(f, g, (Write(place, h.times(factor)),))
 
 

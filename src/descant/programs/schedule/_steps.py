@@ -53,6 +53,12 @@ class Reading:
         return not self.terms
 
     @property
+    def columns(self) -> np.ndarray:
+        """Which of its columns may hold something else than zeros."""
+        arrays = [each for _, each in self.terms] + ([] if self.constant is None else [self.constant])
+        return np.any([each.any(axis=0) for each in arrays], axis=0) if arrays else np.zeros(self.shape[1], bool)
+
+    @property
     def places(self) -> set[int]:
         """The places it reads."""
         return {place for place, _ in self.terms}
