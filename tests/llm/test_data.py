@@ -118,7 +118,7 @@ def test_a_relabelled_file_has_its_own_labels_and_asks_no_prompt_again(tmp_path)
     gold, shown, said = answers(model, data, folder)
     asked = len(model.asked)
     path = tmp_path / "data" / "stsb-en-test.csv"
-    rows = list(csv.reader(path.open(newline="")))
+    rows = list(csv.reader(path.read_text().splitlines()))
     with path.open("w", newline="") as file:
         csv.writer(file).writerows([first, second, 5 - float(score)] for first, second, score in rows)
     moved = answers(model, read_benchmark(tmp_path / "data"), folder)

@@ -77,8 +77,8 @@ class TextTasks:
 
     def prompt(self, task: int, template: NumberTemplate, *, guessed: bool) -> Prompt:
         """The prompt of a task, with guesses at all its points or without."""
-        points, labels = self.x[task], self.label[task]
-        shown = self.guess[task] if guessed else [None] * len(points)
+        points, labels = self.x[task].tolist(), self.label[task].tolist()
+        shown = self.guess[task].tolist() if guessed else [None] * len(points)
         stems = [template.stem(x, guess) for x, guess in zip(points, shown, strict=True)]
         stems[0] = template.head + stems[0]
         return Prompt(tuple(stems), tuple(template.write(label) + template.end for label in labels[:-1]))
