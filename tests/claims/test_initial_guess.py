@@ -1,6 +1,8 @@
 """Each claim of the initial-guess paper stands as it is, and falls when its experiment is broken."""
 
+import json
 from dataclasses import replace
+from unittest.mock import ANY
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -8,11 +10,12 @@ import numpy as np
 import pytest
 
 from descant import FixedNoise, GaussianPrior, LinearRegression
+from descant._checks import verdict_of
 from descant.attention import LSA
 from descant.claims import long_run
-from descant.claims.initial_guess import small_model
+from descant.claims.initial_guess import _shipped
 from descant.claims.initial_guess._setting import crooked, crooked_task, stretched
-from descant.llm import verdicts
+from descant.llm import draw_tasks, learnt, verdicts
 from descant.tasks import PoolPrior, SphereInputs
 from descant.theory import GramMoments, best_heads, gd_beta_minimum
 from tests.support.claims_lab import Planted, cases, see
@@ -114,26 +117,44 @@ PLANTED = [
     ),
     Planted(
         "guess-helps",
-        f"{HOME}.small_model.results_of",
+        f"{HOME}.small_model.shipped_study",
         # The answers without a guess, in the place of those with it.
-        lambda read: lambda run: _answered(read(run), "embedding", lambda results: results.answer["none"]),
+        lambda read: lambda numbers: _answered(read(numbers), "embedding", lambda results: results.answer["none"]),
     ),
     Planted(
         "beyond-the-guess",
-        f"{HOME}.small_model.results_of",
-        # Half of what the guess lacks, as if the model knew it.
-        lambda read: (
-            lambda run: _answered(
-                read(run), "embedding", lambda results: (results.shown["embedding"] + results.gold) / 2
-            )
-        ),
+        f"{HOME}.small_model.renamed",
+        lambda name: lambda judged, data: _large(name(judged, data)),
         verdict="does-not-hold",
         becomes="holds",
     ),
     Planted(
         "bad-guess-hurts",
-        f"{HOME}.small_model.results_of",
-        lambda read: lambda run: _answered(read(run), "random", lambda results: results.answer["none"]),
+        f"{HOME}.small_model.shipped_study",
+        lambda read: lambda numbers: _answered(read(numbers), "random", lambda results: results.answer["none"]),
+        verdict="undecided",
+    ),
+    Planted(
+        "guess-displaces",
+        f"{HOME}.small_model.renamed",
+        lambda name: lambda judged, data: _large(name(judged, data)),
+        verdict="undecided",
+        becomes="holds",
+    ),
+    Planted(
+        "beats-the-ensemble",
+        f"{HOME}.small_model.renamed",
+        lambda name: lambda judged, data: _large(name(judged, data)),
+        verdict="does-not-hold",
+        becomes="holds",
+    ),
+    Planted(
+        "guess-share-in-text",
+        f"{HOME}.share_in_text.shipped_text",
+        # y_q-LSA's own answers, in the place of the model's.
+        lambda read: lambda numbers: _as_linear_attention(read(numbers)),
+        verdict="does-not-hold",
+        becomes="undecided",
     ),
 ]
 
@@ -175,18 +196,43 @@ def test_many_heads_see_the_length_of_the_shift_in_the_norm_of_the_inputs():
     assert risks[0] > float(gd_beta_minimum(posed))
 
 
-def _answered(results, guess, answers):
-    return replace(results, answer={**results.answer, guess: answers(results)})
+def _answered(study, guess, answers):
+    changed = {
+        name: replace(each, answer={**each.answer, guess: answers(each)}) for name, each in study.wordings.items()
+    }
+    return replace(study, wordings=changed)
+
+
+def _large(checks):
+    """Effects that are beyond doubt, whatever was found."""
+    return tuple(replace(check, value=check.bound + 1.0, error=0.01) for check in checks)
+
+
+def _as_linear_attention(results):
+    answers = np.broadcast_to(learnt(results.tasks, "y_q-LSA"), results.answer["guess"].shape)
+    return replace(results, answer={**results.answer, "guess": answers})
 
 
 def test_answers_that_ship_are_whole_and_hold_no_sentence():
-    run = long_run(small_model.RUN)
+    """Of SICK no label ships: what is said of it are effects with their errors."""
+    run = long_run(_shipped.RUN)
     assert run is not None
-    results = small_model.results_of(run)
-    assert results.unanswered == 0 and set(results.guesses) >= {"none", "random", "shuffled", "embedding"}
-    assert all(len(str(cell)) < 16 for row in run.numbers["rows"] for cell in row)
-    again = small_model.shipped(
-        (dict(zip(run.numbers["columns"], row, strict=True)) for row in run.numbers["rows"]), results.asked
-    )
-    assert again == run.numbers
-    assert [each.claim for each in verdicts(results)] == ["a", "b", "c"]
+    study = _shipped.shipped_study(run.numbers["stsb"])
+    assert study.unanswered == 0 and set(study.guesses) >= {"none", "random", "shuffled", "embedding"}
+    assert len(study.wordings) >= 3 and study.first.draws >= 6
+    assert _shipped.ship_study(study, {}) == {**run.numbers["stsb"], "choice": {}, "mass": ANY}
+    assert {each.claim for each in verdicts(study)} == {each["claim"] for each in run.numbers["sick"]["judged"]}
+    assert "gold" not in json.dumps(run.numbers["sick"]).replace("guess", "")
+    text = _shipped.shipped_text(run.numbers["regression"])
+    assert np.isfinite(text.answer["guess"]).all() and len(text.wordings) >= 3
+    # The tasks are those that the setting draws.
+    np.testing.assert_allclose(text.tasks.x, draw_tasks(text.tasks.setting).x, atol=1e-9)
+    np.testing.assert_allclose(text.tasks.label, draw_tasks(text.tasks.setting).label, atol=0.11)
+
+
+def test_sick_is_judged_from_its_effects():
+    run = long_run(_shipped.RUN)
+    assert run is not None
+    for claim in ("a", "b", "c", "displaced", "ensemble"):
+        judged = _shipped.shipped_judged(run.numbers["sick"], claim)
+        assert judged.verdict == verdict_of(judged.checks)

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from descant.claims import Lab, _claim, all_claims
-from descant.llm import Answers, Results, Setting, found, run, verdicts, write_report
+from descant.llm import Answers, Results, Setting, Study, found, run, verdicts, write_report
 from descant.llm._lines import Lines
 from tests.support import ROOT
 from tests.support.llm_data import Copies, asker, benchmark, encoder
@@ -54,13 +54,13 @@ def test_more_queries_seeds_and_guesses_only_add(tmp_path):
     assert len(set(model.asked)) == 56
     assert len(Answers(tmp_path / "out").rows) == 56
     # Other demonstrations are other questions.
-    run(model, data, Setting(guesses=("none",), queries=8, shots=3, fixed=True), tmp_path / "out", encoder=encoder)
+    run(model, data, Setting(guesses=("none",), queries=8, shots=3, together=4), tmp_path / "out", encoder=encoder)
     assert len(model.asked) == 64
 
 
 def test_results_are_the_rows_of_their_setting(tmp_path):
     data, model = benchmark(tmp_path / "data"), Copies()
-    setting = Setting(queries=12, shots=3, seeds=2)
+    setting = Setting(queries=12, shots=3, seeds=2, together=1)
     results = run(model, data, setting, tmp_path / "out", encoder=encoder)
     assert results.gold.shape == (12, 2)
     assert (results.gold == [[data.asked[row].score] * 2 for row in results.asked.queries]).all()
@@ -80,19 +80,20 @@ def on_disk(tmp_path, monkeypatch):
     """Results of a model on disk, where the claims look for them."""
     monkeypatch.setenv("DESCANT_LLM", str(tmp_path / "llm"))
     data = benchmark(tmp_path / "data")
-    results = run(Copies(), data, Setting(queries=30, shots=2), tmp_path / "llm" / "copies", encoder=encoder)
-    write_report(results, tmp_path / "llm" / "copies" / "terse-all-2", model="Copies 1B")
+    setting = Setting(queries=40, shots=2, together=5)
+    results = Study.of(run(Copies(), data, setting, tmp_path / "llm" / "copies", encoder=encoder))
+    write_report(results, tmp_path / "llm" / "copies" / "terse-all-2", model="Copies 1B", data="made-up")
     return results
 
 
 def test_results_on_disk_are_found_again(on_disk, tmp_path):
     [item] = found()
     assert item.name == "Copies 1B"
-    assert verdicts(item.results()) == verdicts(on_disk)
+    assert verdicts(item.study()) == verdicts(on_disk)
     folder = tmp_path / "llm" / "copies" / "terse-all-2"
     assert (folder / "figure.png").read_bytes().startswith(b"\x89PNG")
     table = (folder / "table.md").read_text()
-    assert table.count("\n| `") == 9
+    assert table.count("\n| `") == 9 + 1
     assert "- (b) **does-not-hold**: It improves them beyond the guess itself." in table
     written = json.loads((folder / "verdicts.json").read_text())
     assert [each["verdict"] for each in written] == [each.verdict for each in verdicts(on_disk)]
@@ -100,7 +101,7 @@ def test_results_on_disk_are_found_again(on_disk, tmp_path):
     lines = answers.read_bytes().splitlines(keepends=True)
     answers.write_bytes(b"".join(lines[:-2]))
     with pytest.raises(ValueError, match=r"answers.jsonl lacks 2 answers that it had; run the same"):
-        item.results()
+        item.study()
     (folder / "setting.json").write_text("{}")
     with pytest.raises(ValueError, match=r"setting.json can't be read: its checksum is not .* delete it"):
         found()
@@ -116,11 +117,12 @@ def test_models_with_answers_join_the_claims_and_others_are_left_out(on_disk, tm
     _claim._FOUND.clear()
     importlib.reload(language_models)
     ids = [id for id in _claim._FOUND if "copies" in id]
-    assert ids == [f"{name}-copies-terse-all-2-270" for name in ("guess-helps", "beyond-the-guess", "bad-guess-hurts")]
+    digest = next(iter(on_disk.wordings.values())).asked.data[:6]
+    assert ids == [f"{name}-copies-made-up-{digest}-terse-all-2-by-5-360" for name in language_models.NAMES.values()]
     found = [_claim._FOUND[id].experiment(Lab(tmp_path / id, tmp_path / "runs")) for id in ids]
     assert [evidence.verdict for evidence in found] == [each.verdict for each in verdicts(on_disk)]
     assert len(found[0].tables[0].rows) == 9
-    assert len(found[2].figures[0].panels) == 4
+    assert len(found[2].figures[0].panels) == 2
     monkeypatch.setenv("DESCANT_LLM", str(tmp_path / "nowhere"))
     monkeypatch.setattr(_claim, "_FOUND", {})
     importlib.reload(language_models)

@@ -125,7 +125,7 @@ def test_dates_in_retry_after():
 def test_an_endpoint_that_dies_and_comes_back(tmp_path):
     """Nothing that was answered is lost, and nothing is asked twice, `self` included."""
     data = benchmark(tmp_path / "data")
-    setting = Setting(queries=4, shots=3, template=TERSE)
+    setting = Setting(queries=4, shots=3, template=TERSE, together=1)
     folder = tmp_path / "answers"
     with server(tmp_path / "server") as first:
         first.tell(r20="die")
@@ -179,6 +179,10 @@ def test_a_killed_command_goes_on_and_asks_nothing_twice(tmp_path):
             "none,constant,mean,random,jaccard,self,gold",
             "--concurrency",
             "1",
+            "--template",
+            "terse",
+            "--together",
+            "1",
         ]
         command = [sys.executable, "-m", "descant", "llm", "sts", *options]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -194,8 +198,8 @@ def test_a_killed_command_goes_on_and_asks_nothing_twice(tmp_path):
         # What a kill may lose is the one under way.
         assert len(prompts) - len(set(prompts)) <= 1
         assert "(b) " in done.stdout
-        [folder] = [path for path in Path(tmp_path / "out").iterdir() if path.is_dir()]
-        assert {path.name for path in (folder / "terse-all-3").iterdir()} >= {
+        [folder] = Path(tmp_path / "out").glob("*/stsb-*-terse-all-3-by-1")
+        assert {path.name for path in folder.iterdir()} >= {
             "table.csv",
             "figure.png",
             "verdicts.json",

@@ -121,7 +121,7 @@ def test_a_command_that_ends_with_a_complaint(moody, keyed, capsys, caplog, tmp_
     with pytest.raises(SystemExit) as stop:
         from descant.cli import main
 
-        main(["llm", "sts", *where, "--queries", "2", "--shots", "1", "--guess", "none"])
+        main(["llm", "sts", *where, "--queries", "2", "--shots", "1", "--guess", "none", "--template", "terse"])
     assert stop.value.code == 2
     seen = everything(capsys, caplog, tmp_path)
     assert f"status 401: Incorrect API key provided: {HIDDEN}.; set OPENAI_API_KEY to a key that it accepts" in seen

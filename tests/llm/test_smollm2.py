@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from descant.llm import Endpoint, Scale, Setting, build, fetch, find_template, open_model, run
+from descant.llm._convert import begins_with_bos
 from descant.llm._local import ScoreTokens
-from descant.llm._models import begins_with_bos
 from descant.llm._packaged import PACKAGED, digest_of
 from descant.llm._similarity import load_encoder
 from tests.support.llm_client import server
@@ -16,6 +16,7 @@ from tests.support.llm_data import benchmark
 for _needed in ("torch", "transformers", "gguf", "accelerate", "httpx"):
     pytest.importorskip(_needed, reason="needs the extra llm: make llm")
 TERSE = find_template("terse")
+SCALE = Scale((0.0, 1.0, 2.0, 3.0, 4.0, 5.0))
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +56,7 @@ def test_probabilities_are_those_of_a_plain_forward_pass(model, data):
 
     asked = prompts(data)
     fresh = [build(TERSE, data.train[3 * i : 3 * i + 3], each.pair) for i, each in enumerate(data.asked[:4])]
-    tokens = ScoreTokens.find(model.tokenizer, TERSE)
+    tokens = ScoreTokens.find(model.tokenizer, TERSE, SCALE)
     assert [model.tokenizer.decode(each) for each in tokens.ids] == list("012345")
     shared = probabilities(model, asked)
     assert len(model._cached) == 1  # one beginning for all five
@@ -115,7 +116,7 @@ def test_a_model_without_score_tokens_is_told(model, data):
         def __call__(self, text, **_):
             return {"input_ids": [hash(word) for word in text.split(" ")]}
 
-    assert ScoreTokens.find(Words(), TERSE) is None
+    assert ScoreTokens.find(Words(), TERSE, SCALE) is None
     broken = type(model)(model.model, Words(), name="wordy", identity="x")
     with pytest.raises(ValueError, match="wordy has no score tokens"):
         next(broken.replies(prompts(data, 1), TERSE, Scale((0.0,) * 6)))
@@ -136,7 +137,7 @@ def test_a_tokenizer_that_puts_the_space_into_the_digit(data):
     texts = [f"guess: {i}.{j} score: {i}.{j}\n\n" for i in range(6) for j in range(10)]
     raw.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=290, initial_alphabet=alphabet, show_progress=False))
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=raw)
-    found = ScoreTokens.find(tokenizer, TERSE)
+    found = ScoreTokens.find(tokenizer, TERSE, SCALE)
     assert found is not None
     assert found.back == 1
     assert [tokenizer.decode(each) for each in found.ids] == [f" {digit}" for digit in range(6)]

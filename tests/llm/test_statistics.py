@@ -6,9 +6,22 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from descant.llm import by_distance, by_shots, guessed_risk, remaining_share, summary, verdicts
+from descant.llm import (
+    Study,
+    by_distance,
+    by_shots,
+    by_wording,
+    compare,
+    cross_fitted,
+    estimate,
+    guessed_risk,
+    near_chance,
+    remaining_share,
+    summary,
+    verdicts,
+)
 from descant.llm._report import as_csv
-from descant.llm._statistics import bootstrap, copied, corrected, difference, mse, pearson, spearman, within_slope
+from descant.llm._statistics import copied, corrected, difference, mae, mse, pearson, spearman, within_slope
 from tests.support.llm_results import SHOTS, made_up
 
 RESAMPLES = 16_000
@@ -33,40 +46,78 @@ def test_statistics_are_scipys(arrays):
     assert corrected(answer, shown, gold) == pytest.approx(on_gold)
 
 
-@pytest.mark.parametrize("statistic", [mse, pearson, spearman])
-def test_intervals_are_scipys(arrays, statistic):
+@pytest.mark.parametrize("statistic", [mse, mae, pearson, spearman])
+def test_errors_are_those_of_scipys_resamples(arrays, statistic):
+    """A jackknife knows nothing of resamples: the two agree as far as 120 queries let them."""
     answer, _, gold = arrays
-    ours = bootstrap(statistic, answer, gold, resamples=RESAMPLES)
+    ours = estimate(statistic, answer, gold)
     theirs = stats.bootstrap(
         (answer[:, 0], gold[:, 0]),
         lambda a, b, axis=-1: statistic(a, b),
         paired=True,
         vectorized=True,
-        method="percentile",
         n_resamples=RESAMPLES,
         rng=np.random.default_rng(1),
     )
-    # Quantiles at this level are off by 2.7 / sqrt(draws) of a standard error; so is their difference, times sqrt(2).
-    tolerance = 5 * 2.7 * np.sqrt(2 / RESAMPLES) * theirs.standard_error
-    assert ours.low == pytest.approx(theirs.confidence_interval.low, abs=tolerance)
-    assert ours.high == pytest.approx(theirs.confidence_interval.high, abs=tolerance)
     assert ours.error == pytest.approx(theirs.standard_error, rel=0.08)
+    assert ours.freedom == pytest.approx(119)
+    reach = stats.t.ppf(0.975, 119) * ours.error
+    assert (ours.low, ours.high) == pytest.approx((ours.value - reach, ours.value + reach))
 
 
-def test_draws_of_demonstrations_are_resampled_too():
-    """If all that varies is the draw, and there are few of them, the interval must be as wide as they differ."""
-    gold = np.zeros((50, 4))
-    answer = np.tile(np.sqrt([1.0, 2.0, 3.0, 4.0]), (50, 1))
-    found = bootstrap(mse, answer, gold)
-    assert found.error == pytest.approx(np.std([1, 2, 3, 4]) / 2, rel=0.06)
-    assert bootstrap(mse, answer[:, :1], gold[:, :1]).error == 0
+def test_the_error_of_a_mean_is_the_textbooks():
+    random = np.random.default_rng(0)
+    values = random.standard_normal((40, 1))
+    found = estimate(mse, values, np.zeros_like(values))
+    assert found.error == pytest.approx(stats.sem(values[:, 0] ** 2))
+
+
+def test_queries_that_share_a_draw_count_as_one():
+    """What a draw does to all of its queries is left out with it; counted as 60 queries the error would be a third."""
+    random = np.random.default_rng(4)
+    draws = np.repeat(random.standard_normal((6, 1)), 10, axis=0)
+    gold = np.zeros_like(draws)
+    together = estimate(lambda a, g: a.mean(axis=-1), draws, gold, together=10)
+    apart = estimate(lambda a, g: a.mean(axis=-1), draws, gold)
+    assert together.error == pytest.approx(stats.sem(draws[::10, 0]))
+    assert together.freedom == pytest.approx(5)
+    assert apart.error < 0.45 * together.error
+
+
+def test_the_spread_over_wordings_is_part_of_the_interval():
+    random = np.random.default_rng(6)
+    offsets = np.array([0.0, 1.0, 2.5])
+    answer = offsets[:, None, None] + 0.1 * random.standard_normal((3, 200, 1))
+    found = estimate(lambda a, g: a.mean(axis=-1), answer, np.zeros_like(answer))
+    assert found.value == pytest.approx(offsets.mean(), abs=0.05)
+    assert found.error == pytest.approx(stats.sem(offsets), rel=0.05)
+    # Three wordings that differ say little: two degrees of freedom.
+    assert 2.0 <= found.freedom < 2.1
+    reach = stats.t.ppf(0.975, 2) * stats.sem(offsets)
+    assert found.high - found.value == pytest.approx(reach, rel=0.05)
+    # The same wording three times adds nothing.
+    same = estimate(lambda a, g: a.mean(axis=-1), np.tile(answer[:1], (3, 1, 1)), np.zeros_like(answer))
+    one = estimate(lambda a, g: a.mean(axis=-1), answer[:1], np.zeros_like(answer[:1]))
+    assert same.error == pytest.approx(one.error)
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    """Wordings, draws and queries each with an effect of their own: 95% intervals of the mean over all of them."""
+    random = np.random.default_rng(8)
+    hits, trials = 0, 300
+    for _ in range(trials):
+        effect = random.standard_normal((4, 1, 1)), np.repeat(random.standard_normal((1, 8, 1)), 5, axis=1)
+        values = effect[0] + effect[1] + random.standard_normal((1, 40, 1)) + random.standard_normal((4, 40, 1))
+        found = estimate(lambda a, g: a.mean(axis=-1), values, np.zeros_like(values), together=5)
+        hits += found.low <= 0 <= found.high
+    assert hits / trials > 0.93
 
 
 def test_differences_are_paired(arrays):
     answer, shown, gold = arrays
-    both = bootstrap(difference(mse), answer, shown, gold)
+    both = estimate(difference(mse), answer, shown, gold)
     assert both.value == pytest.approx(float(mse(answer[:, 0], gold[:, 0]) - mse(shown[:, 0], gold[:, 0])))
-    apart = np.hypot(bootstrap(mse, answer, gold).error, bootstrap(mse, shown, gold, seed=1).error)
+    apart = np.hypot(estimate(mse, answer, gold).error, estimate(mse, shown, gold).error)
     assert both.error < apart
 
 
@@ -74,12 +125,12 @@ def test_missing_answers_and_what_has_no_meaning(arrays):
     answer, _, gold = arrays
     holed = answer.copy()
     holed[:10] = np.nan
-    assert bootstrap(mse, holed, gold) == bootstrap(mse, answer[10:], gold[10:])
+    assert estimate(mse, holed, gold) == estimate(mse, answer[10:], gold[10:])
     constant = np.full_like(gold, 2.5)
-    assert str(bootstrap(pearson, constant, gold)) == "-"
-    assert str(bootstrap(copied, answer, constant, gold)) == "-"
-    assert str(bootstrap(copied, answer, np.round(gold, 1), gold)) == "-"
-    assert str(bootstrap(mse, np.full_like(gold, np.nan), gold)) == "-"
+    assert str(estimate(pearson, constant, gold)) == "-"
+    assert str(estimate(copied, answer, constant, gold)) == "-"
+    assert str(estimate(copied, answer, np.round(gold, 1), gold)) == "-"
+    assert str(estimate(mse, np.full_like(gold, np.nan), gold)) == "-"
 
 
 def test_a_hard_query_is_not_mistaken_for_a_bad_guess():
@@ -87,7 +138,7 @@ def test_a_hard_query_is_not_mistaken_for_a_bad_guess():
     hard = random.exponential(1.0, (300, 1))
     distances = [hard + random.exponential(1.0, hard.shape) for _ in range(3)]
     errors = [5 * hard + 0.4 * distance + 0.1 * random.standard_normal(hard.shape) for distance in distances]
-    found = bootstrap(within_slope, *errors, *distances)
+    found = estimate(within_slope, *errors, *distances)
     assert abs(found.value - 0.4) < 4 * found.error < 0.1
     naive = np.polyfit(np.concatenate(distances)[:, 0], np.concatenate(errors)[:, 0], 1)[0]
     assert naive > 1
@@ -97,16 +148,16 @@ def test_a_hard_query_is_not_mistaken_for_a_bad_guess():
     ("model", "expected"),
     [
         # A model that copies the guess, adds nothing, and is lost without.
-        ({"copies": 0.9, "knows": 0.0}, ("holds", "does-not-hold", "holds")),
+        ({"copies": 0.9, "knows": 0.0}, ("holds", "does-not-hold", "holds", "undecided", "does-not-hold")),
         # One step of descent: what is left of the guess and what is known of the label sum to one.
         (
             {"copies": 0.5, "knows": 0.5, "noise": 0.1, "without": 0.7, "noise_without": 0.6, "queries": 400},
-            ("holds", "holds", "holds"),
+            ("holds", "holds", "holds", "holds", "holds"),
         ),
         # It never looks at the guess, but knows more than it.
         (
             {"copies": 0.0, "knows": 1.0, "without": 1.0, "noise": 0.1, "noise_without": 0.1},
-            ("does-not-hold", "holds", "does-not-hold"),
+            ("does-not-hold", "holds", "does-not-hold", "does-not-hold", "does-not-hold"),
         ),
     ],
 )
@@ -117,14 +168,84 @@ def test_verdicts_on_models_whose_truth_is_known(model, expected):
 
 
 def test_few_queries_decide_nothing():
-    found = verdicts(made_up(copies=0.55, knows=0.1, noise=1.0, without=0.3, queries=12))
+    """However large the effect: a standard error from so few says nothing."""
+    found = verdicts(made_up(copies=0.9, knows=0.0, queries=12))
     assert {each.verdict for each in found} == {"undecided"}
+    assert all(
+        each.reason == "Judged on 30 queries or more that were answered throughout; there are 12." for each in found
+    )
+    assert all(each.checks == () for each in found)
+
+
+def test_queries_without_an_answer_are_not_counted():
+    study = made_up(copies=0.9, knows=0.0)
+    study.first.answer["embedding"][20:] = np.nan
+    few = [each.claim for each in verdicts(study) if "there are 20" in each.reason]
+    assert few == ["a", "b", "c", "ensemble"]  # what is displaced takes no embedding
+
+
+def test_one_draw_for_all_queries_decides_nothing():
+    study = made_up(copies=0.9, knows=0.0)
+    study = Study.of(replace(study.first, asked=replace(study.first.asked, together=100)))
+    assert {each.verdict for each in verdicts(study)} == {"undecided"}
+    assert "6 draws of demonstrations or more; there are 2" in verdicts(study)[0].reason
+
+
+def test_a_wording_that_hides_what_is_known():
+    """In one wording the model knows nothing without a guess, in the other all: (a) is judged in the better one too."""
+    lost, wise = (made_up(0.9, 0.0, without=each, noise_without=0.1).first for each in (0.0, 0.95))
+    named = {"lost": lost, "wise": wise}
+    alone = verdicts(Study({"lost": named["lost"]}, "lost"))[0]
+    assert alone.verdict == "holds" and "passes a guess on" in alone.reason
+    both = Study(named, "wise")
+    assert near_chance(both.only("lost")) and not near_chance(both)
+    judged = verdicts(both)[0]
+    assert judged.verdict == "does-not-hold"
+    assert any(check.name.endswith("wording wise") and check.outcome == "refutes" for check in judged.checks)
+    assert [row.chosen for row in by_wording(both)] == [False, True]
+
+
+def test_what_is_displaced_is_seen_beside_what_is_copied():
+    """A model that knows, and forgets it beside any guess, without copying: nothing of the guess is in its answer."""
+    study = made_up(copies=0.0, knows=0.0, without=0.9)
+    rows = {row.guess: row for row in summary(study)}
+    assert abs(rows["shuffled"].copied.value) < 0.1
+    assert rows["shuffled"].displaced.value > 0.8
+    assert {each.claim: each.verdict for each in verdicts(study)}["displaced"] == "holds"
+
+
+def test_the_ensemble_is_predicted_without_its_own_label(arrays):
+    answer, shown, gold = (array[None] for array in arrays)
+    found = cross_fitted(gold, shown, answer)
+    moved = gold.copy()
+    moved[0, 7] += 100.0
+    assert cross_fitted(moved, shown, answer)[0, 7] == pytest.approx(found[0, 7])
+    assert not np.allclose(cross_fitted(moved, shown, answer)[0, 8], found[0, 8])
+    rows = np.column_stack([np.ones(119), *(np.delete(array[0, :, 0], 7) for array in (shown, answer))])
+    fit = np.linalg.lstsq(rows, np.delete(gold[0, :, 0], 7), rcond=None)[0]
+    assert found[0, 7, 0] == pytest.approx(fit @ [1.0, shown[0, 7, 0], answer[0, 7, 0]])
+    # Queries that share a draw are predicted together.
+    assert cross_fitted(moved, shown, answer, together=10)[0, 3] == pytest.approx(
+        cross_fitted(gold, shown, answer, together=10)[0, 3]
+    )
+
+
+def test_two_models_on_the_same_questions():
+    base, tuned = made_up(0.3, 0.1, without=0.5), made_up(0.8, 0.1, without=0.5)
+    rows = {row.guess: row for row in compare(tuned, base)}
+    assert abs(rows["random"].copied.value - 0.5) < 4 * rows["random"].copied.error + 0.02
+    assert rows["random"].displaced.value > 0 > rows["embedding"].mse.value
+    same = compare(base, base)
+    assert all(row.mse.value == 0 == row.mse.error for row in same)
+    other = Study.of(replace(base.first, asked=replace(base.first.asked, data="other")))
+    with pytest.raises(ValueError, match="differ in data; expected the same command"):
+        compare(base, other)
 
 
 def test_what_was_not_asked_is_not_judged():
     whole = made_up(copies=0.5, knows=0.5)
-    part = replace(whole, asked=replace(whole.asked, guesses=("none", "embedding")))
-    improves, beyond, hurts = verdicts(part)
+    part = Study.of(replace(whole.first, asked=replace(whole.first.asked, guesses=("none", "embedding"))))
+    improves, beyond, hurts, *_ = verdicts(part)
     assert (improves.verdict, improves.reason) == ("undecided", "Not asked: shuffled.")
     assert (hurts.verdict, hurts.reason) == ("undecided", "Not asked: random.")
     assert beyond.checks
@@ -146,7 +267,7 @@ def test_tables_tell_what_was_put_in():
     assert [row.shots for row in shots] == [*range(SHOTS + 1)]
     assert all(abs(row.copied.value - 0.5) < 4 * row.copied.error for row in shots)
     text = as_csv(list(rows.values()))
-    assert text.splitlines()[0].startswith("guess,mse,mse_low,mse_high,mse_error,pearson,")
+    assert text.splitlines()[0].startswith("guess,mse,mse_low,mse_high,mse_error,mae,")
     assert len(text.splitlines()) == len(rows) + 1
 
 
@@ -168,7 +289,7 @@ def test_the_linear_world_is_one_step_of_descent():
         errors.append((answers[-1] - labels[-1]) ** 2)
     standard_error = np.std(errors) / np.sqrt(len(errors))
     assert np.mean(errors) == pytest.approx(guessed_risk(distance, n, d=d, noise2=noise2), abs=4 * standard_error)
-    found = bootstrap(copied, *(np.array(each)[:, None] for each in (answers, guesses, labels)), resamples=50)
+    found = estimate(copied, *(np.array(each)[:, None] for each in (answers, guesses, labels)))
     assert found.value == pytest.approx(share, abs=4 * found.error)
     assert guessed_risk(distance, 0) == distance
     assert remaining_share(0) == 1

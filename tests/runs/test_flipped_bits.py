@@ -16,7 +16,7 @@ from descant._sealed import read_page, write_page
 from descant._tensors import read as read_tensors, to_bytes
 from descant.claims import Evidence, Lab, kept
 from descant.claims._judgement import judge, judgement_path
-from descant.llm import Setting, found, run, write_report
+from descant.llm import Setting, Study, found, run, write_report
 from descant.llm._similarity import Cosines
 from descant.programs import compile_program, load as load_program
 from descant.runs import Run, Store
@@ -115,7 +115,7 @@ def answers(folder: Path) -> Kept:
     data = benchmark(folder / "data")
     place = folder / "llm" / "copies"
     results = run(Copies(), data, Setting(queries=6, shots=2), place, encoder=encoder)
-    write_report(results, place / "terse-all-2", model="Copies 1B")
+    write_report(Study.of(results), place / "terse-all-2", model="Copies 1B")
     pairs = [each.pair for each in data.asked]
     identity = encoder()[0]
     whole = Cosines(place / "cosines.jsonl", identity)
@@ -126,7 +126,7 @@ def answers(folder: Path) -> Kept:
         # A line that was cut off, as a crash may have done it, is computed anew.
         cosines = Cosines(place / "cosines.jsonl", identity)
         cosines.learn(pairs, encode, lambda done, total: None)
-        return repr((item.name, item.asked, item.results())), [cosines(pair) for pair in pairs]
+        return repr((item.name, item.asked, item.study())), [cosines(pair) for pair in pairs]
 
     return Kept(place, read, ("answers.jsonl", "cosines.jsonl", "terse-all-2/setting.json"))
 

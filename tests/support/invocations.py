@@ -93,6 +93,8 @@ RIGHT = {
     # The last thing that is looked at: no model is loaded.
     "llm sts": ["--data", "{sts}", "--queries", "3", "--model", "missing.gguf"],
     "llm models": [],
+    "llm regression": ["--tasks", "3", "--shots", "2", "--model", "missing.gguf"],
+    "llm compare": ["{sts}", "{sts}"],
 }
 
 
@@ -315,7 +317,7 @@ def _paths(name: str, flag: str, box: Sandbox) -> Iterator[str]:
     below = str(box.root / "notes.txt" / "below")
     if flag in ("--out", "--root"):
         # Whether there are runs in a folder is for `runs` to say; a language model is opened first.
-        if name not in ("runs", "runs compare", "runs delete", "llm sts"):
+        if name not in ("runs", "runs compare", "runs delete", "llm sts", "llm regression"):
             yield below
             if name not in ("run", "decompile"):
                 yield str(box.root / "notes.txt")

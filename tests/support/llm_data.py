@@ -69,7 +69,7 @@ class Nobody:
 
     name, identity, reads_along = "nobody", "nobody", True
 
-    def replies(self, prompts, template, scale):
+    def replies(self, prompts, wording, scale):
         raise AssertionError("nobody was asked")
 
 
@@ -88,7 +88,7 @@ class Copies:
     def __init__(self):
         self.asked = []
 
-    def replies(self, prompts, template, scale):
+    def replies(self, prompts, wording, scale):
         for index, prompt in enumerate(prompts):
             self.asked.append(prompt.text)
             said = [float(stem.split("guess: ")[1].split()[0]) if "guess: " in stem else 2.5 for stem in prompt.stems]

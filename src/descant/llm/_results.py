@@ -10,17 +10,29 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Asked:
-    """What was asked: which answers of a model belong together."""
+    """What was asked: which answers of a model belong together.
+
+    `data` is the digest of the data, and `prompts` has those of all prompts, by guess: whatever else was asked in the
+    same folder is not taken for an answer. `width` is how wide the scale of scores is.
+    """
 
     model: str
     template: str
     guesses: tuple[str, ...]
     where: str
     shots: int
-    fixed: bool
+    together: int
+    data: str
     split: str
     queries: tuple[int, ...]
     seeds: int
+    width: float
+    prompts: dict[str, list[str]]
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> "Asked":
+        """As it was before it was written."""
+        return cls(**{**raw, "guesses": tuple(raw["guesses"]), "queries": tuple(raw["queries"])})
 
 
 @dataclass(frozen=True)
@@ -54,16 +66,22 @@ class Results:
         return self.asked.guesses
 
     @property
+    def draws(self) -> int:
+        """How many draws of demonstrations there are in each seed."""
+        return -(-len(self.asked.queries) // self.asked.together)
+
+    @property
     def unanswered(self) -> int:
         """How many prompts never got an answer."""
         return sum(counts.get("unanswered", 0) for counts in self.statuses.values())
 
     @classmethod
     def of(cls, rows: Iterable[dict[str, Any]], asked: Asked) -> "Results":
-        """The rows of one setting. Should a question have been asked in several ways, the last answer counts."""
+        """The rows of one setting."""
         guesses, queries, seeds = asked.guesses, asked.queries, range(asked.seeds)
-        wanted = {name: getattr(asked, name) for name in ("model", "template", "shots", "fixed", "split")}
+        wanted = {name: getattr(asked, name) for name in ("model", "template", "shots", "together", "data")}
         wanted["place"] = asked.shots
+        prompts = {kind: set(asked.prompts[kind]) for kind in guesses}
         at = {(query, seed): (i, j) for i, query in enumerate(queries) for j, seed in enumerate(seeds)}
         shape = (len(queries), len(seeds))
         gold = np.full(shape, np.nan)
@@ -74,7 +92,7 @@ class Results:
             fits = row["where"] in (asked.where, "nowhere") and all(
                 row[name] == value for name, value in wanted.items()
             )
-            if fits and kind in latest and place in at:
+            if fits and kind in latest and place in at and row["prompt"] in prompts[kind]:
                 latest[kind][place] = row
         for kind, found in latest.items():
             for place, row in found.items():
@@ -88,12 +106,21 @@ class Results:
             answer=answer,
             shown=shown,
             mass=mass,
-            along={kind: _along(found.values()) for kind, found in latest.items()},
+            along={kind: _along(_one_of_each(found, asked)) for kind, found in latest.items()},
             statuses={
                 kind: _counts(Counter(row["status"] for row in found.values()), shape[0] * shape[1])
                 for kind, found in latest.items()
             },
         )
+
+
+def _one_of_each(found: dict[tuple[int, int], dict[str, Any]], asked: Asked) -> list[dict[str, Any]]:
+    """One row for each draw of demonstrations: queries that share them got the same answers on the way."""
+    place = {query: index // asked.together for index, query in enumerate(asked.queries)}
+    first: dict[tuple[int, int], dict[str, Any]] = {}
+    for (query, seed), row in found.items():
+        first.setdefault((place[query], seed), row)
+    return list(first.values())
 
 
 def _counts(found: Counter[str], asked: int) -> dict[str, int]:

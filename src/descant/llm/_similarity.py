@@ -23,17 +23,19 @@ class Line:
 
     intercept: float
     slope: float
+    low: float = LOW
+    high: float = HIGH
 
     @classmethod
-    def fit(cls, similarity: Sequence[float], scores: Sequence[float]) -> "Line":
+    def fit(cls, similarity: Sequence[float], scores: Sequence[float], low: float = LOW, high: float = HIGH) -> "Line":
         """The line through training pairs; a level one if the similarity never varies."""
         x, y = np.asarray(similarity, dtype=float), np.asarray(scores, dtype=float)
         slope = float(np.cov(x, y, bias=True)[0, 1] / np.var(x)) if np.ptp(x) > 0 else 0.0
-        return cls(float(y.mean() - slope * x.mean()), slope)
+        return cls(float(y.mean() - slope * x.mean()), slope, low, high)
 
     def __call__(self, similarity: float) -> float:
         """The score on the line."""
-        return min(max(self.intercept + self.slope * similarity, LOW), HIGH)
+        return min(max(self.intercept + self.slope * similarity, self.low), self.high)
 
 
 def fit_rows(benchmark: Benchmark) -> list[int]:

@@ -1,32 +1,42 @@
-"""Errors, correlations and regressions with paired bootstrap intervals.
+"""Errors, correlations and regressions, with intervals over queries, draws of demonstrations and wordings.
 
-Queries are drawn again with replacement and, where there are several, so are the draws of demonstrations; all guesses
-are seen on the same resamples, so differences between them are paired. Arrays are (queries, seeds), NaN where an answer
-is missing: a query with a missing answer is left out of the comparison, for all that are compared.
+Arrays are (wordings, queries, seeds), or (queries, seeds) for one wording, NaN where an answer is missing: a query with
+a missing answer is left out of the comparison, for all that are compared. A statistic is computed for each wording, and
+their mean is the value; all guesses are seen on the same queries, so differences between them are paired. Its variance
+has two parts:
+
+- over queries and draws, by the jackknife that leaves out one draw with all queries that share it;
+- over wordings, the variance of their mean, as if they were drawn from all that could have been written.
+
+The second holds some of the first again, so the sum is rather too large than too small. The interval takes as many
+standard errors as Student's t does, with Satterthwaite's degrees of freedom: few wordings that differ make it wide.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtrit
 from scipy.stats import rankdata
 
-RESAMPLES = 2000
 LEVEL = 0.95
-# Resamples that are computed at a time.
-CHUNK = 250
+# With fewer draws than this, their spread can't be seen; each query is then left out by itself.
+LEAST_DRAWS = 6
+LEAST_QUERIES = 3
 # A guess that is the label, but for rounding, or never varies, has no effect apart from the label's.
 COLLINEAR = 0.999
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A number with its 95% bootstrap interval and its bootstrap standard error; NaN where it has no meaning."""
+    """A number with its 95% interval, its standard error and the degrees of freedom of that; NaN without a meaning."""
 
     value: float
     low: float
     high: float
     error: float
+    freedom: float = math.inf
 
     def __str__(self) -> str:
         if not np.isfinite(self.value):
@@ -40,35 +50,55 @@ Values = np.ndarray | np.floating
 Statistic = Callable[..., Values]
 
 
-def bootstrap(statistic: Statistic, *arrays: np.ndarray, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
-    """A statistic of arrays (queries, seeds), which maps arrays (..., cases) to (...), with its percentile interval."""
-    whole = np.all([np.isfinite(array).all(axis=1) for array in arrays], axis=0)
-    kept = [array[whole] for array in arrays]
-    queries, seeds = kept[0].shape
-    if queries < 3:
+def estimate(statistic: Statistic, *arrays: np.ndarray, together: int = 1) -> Interval:
+    """A statistic, which maps arrays (..., cases) to (...), with its interval; `together` queries share a draw."""
+    cells = [array if array.ndim == 3 else array[None] for array in arrays]
+    whole = np.all([np.isfinite(array).all(axis=(0, 2)) for array in cells], axis=0)
+    kept = [array[:, whole] for array in cells]
+    wordings, queries, _ = kept[0].shape
+    if queries < LEAST_QUERIES:
         return UNDEFINED
+    groups = np.flatnonzero(whole) // together
+    if len(np.unique(groups)) < LEAST_DRAWS:
+        groups = np.arange(queries)
+
+    def by_wording(chosen: np.ndarray) -> np.ndarray:
+        return np.asarray(statistic(*(array[:, chosen].reshape(wordings, -1) for array in kept)), dtype=float)
+
     with np.errstate(invalid="ignore", divide="ignore"):
-        value = float(statistic(*(array.reshape(-1) for array in kept)))
-        if not np.isfinite(value):
-            return UNDEFINED
-        random = np.random.default_rng(seed)
-        found = []
-        for start in range(0, resamples, CHUNK):
-            count = min(CHUNK, resamples - start)
-            rows = random.integers(queries, size=(count, queries))
-            columns = random.integers(seeds, size=(count, seeds))
-            found.append(
-                statistic(*(array[rows[:, :, None], columns[:, None, :]].reshape(count, -1) for array in kept))
-            )
-    # A resample of a few queries may have no value, say if all their labels are equal.
-    drawn = np.concatenate(found)
-    low, high = np.nanquantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Interval(value, float(low), float(high), float(np.nanstd(drawn)))
+        found = by_wording(np.full(queries, True))
+        left_out = np.array([by_wording(groups != group).mean() for group in np.unique(groups)])
+    if not np.isfinite(found).all() or not np.isfinite(left_out).all():
+        return UNDEFINED
+    draws = len(left_out)
+    parts = [((draws - 1) * float(left_out.var()), draws - 1)]
+    if wordings > 1:
+        parts.append((float(found.var(ddof=1)) / wordings, wordings - 1))
+    return interval(float(found.mean()), parts)
+
+
+def interval(value: float, parts: list[tuple[float, int]]) -> Interval:
+    """The interval of a value whose variance is a sum of estimates, each with its degrees of freedom.
+
+    >>> interval(1.0, [(0.04, 10)]).error
+    0.2
+    """
+    variance = sum(each for each, _ in parts)
+    spread = sum(each**2 / freedom for each, freedom in parts)
+    freedom = variance**2 / spread if spread > 0 else float(min(freedom for _, freedom in parts))
+    error = math.sqrt(variance)
+    reach = float(stdtrit(freedom, (1 + LEVEL) / 2)) * error
+    return Interval(value, value - reach, value + reach, error, freedom)
 
 
 def mse(answer: np.ndarray, gold: np.ndarray) -> Values:
     """Mean squared error."""
     return ((answer - gold) ** 2).mean(axis=-1)
+
+
+def mae(answer: np.ndarray, gold: np.ndarray) -> Values:
+    """Mean absolute error."""
+    return np.abs(answer - gold).mean(axis=-1)
 
 
 def pearson(answer: np.ndarray, gold: np.ndarray) -> Values:

@@ -1,7 +1,7 @@
 """Wordings of the prompt, as data: `templates.toml` beside this file, or a file of the user's own."""
 
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -11,6 +11,10 @@ HERE = Path(__file__).parent / "templates.toml"
 # Letters of a path; of a longer one the system only says that it is too long.
 LONGEST = 1000
 PLACES = {"pair": ("{first}", "{second}"), "guess": ("{guess}",)}
+# The ends of the scale may stand in these.
+SCALED = ("head", "guess", "score", "end", "chat")
+# What is asked unless a user names wordings: the answers of one say little.
+DEFAULT = ("terse", "lines", "question", "json")
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,25 @@ class Template:
     def __post_init__(self):
         file_name("name of a template", self.name)
 
+    def on(self, low: float, high: float) -> "Template":
+        """The wording with the ends of a scale in it.
+
+        >>> find_template("question").on(1, 5).score
+        'On a scale from 1 to 5, their similarity is '
+        """
+        ends = {"{low}": f"{low:g}", "{high}": f"{high:g}"}
+        written = {}
+        for part in SCALED:
+            written[part] = getattr(self, part)
+            for place, end in ends.items():
+                written[part] = written[part].replace(place, end)
+        return replace(self, **written)
+
+    @property
+    def example(self) -> str:
+        """Some stem, for seeing where a tokenizer cuts it."""
+        return self.stem("A man plays.", "A man sings.", 2.5)
+
     def write(self, score: float) -> str:
         """A score as it stands in the prompt."""
         return f"{score:.{self.digits}f}"
@@ -46,7 +69,7 @@ def templates(path: Path = HERE) -> dict[str, Template]:
     """All templates of a file.
 
     >>> list(templates())
-    ['terse', 'lines', 'whole']
+    ['terse', 'lines', 'question', 'table', 'json', 'whole']
     """
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -91,3 +114,11 @@ def _template(path: Path, name: str, table: object) -> Template:
     if not table["score"] or not table["end"]:
         raise ValueError(f"{path}, [{name}]: score and end must not be empty, or scores run into sentences.")
     return Template(name, **table)
+
+
+def find_templates(names: str) -> tuple[Template, ...]:
+    """Several wordings, with commas between their names; no two with the same name, which folders are called by."""
+    found = tuple(find_template(name.strip()) for name in names.split(","))
+    if len({each.name for each in found}) != len(found):
+        raise ValueError(f"template is {names!r}; expected each wording once, and no two of one name.")
+    return found

