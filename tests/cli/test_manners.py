@@ -15,7 +15,7 @@ from tests.support.commands import run
 COMMANDS = [
     ("risk",), ("train",), ("eval",), ("models",), ("runs",), ("runs", "compare"), ("runs", "delete"), ("claims",),
     ("reproduce",), ("crosscheck",), ("table1",), ("compile",), ("run",), ("programs",), ("fuzz",),
-    ("decompile",), ("sweep",),
+    ("decompile",), ("sweep",), ("plot",),
     ("llm", "sts"), ("llm", "models"),
 ]  # fmt: skip
 
