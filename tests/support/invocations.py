@@ -14,6 +14,8 @@ from typing import Any, Literal, get_args, get_origin
 import numpy as np
 
 from descant.cli import app
+from descant.sweeps import Outcome, Store as SweepStore, find_evaluator, make_plan, to_table, write_table
+from descant.sweeps._grid import as_grid
 from tests.support.llm_data import write_data
 
 HUGE = "9" * 30
@@ -89,6 +91,7 @@ RIGHT = {
     "decompile": ["{program}"],
     "programs": [],
     "sweep": ["{grid}", "--executor", "local"],
+    "plot": ["{swept}"],
     "fuzz": ["--programs", "1", "--max-steps", "2"],
     # The last thing that is looked at: no model is loaded.
     "llm sts": ["--data", "{sts}", "--queries", "3", "--model", "missing.gguf"],
@@ -132,6 +135,7 @@ class Sandbox:
         (root / "folder" / "kept.txt").write_text("also the user's\n")
         (root / "broken.json").write_text("{")
         (root / "grid.toml").write_text('evaluator = "tests.support.sweep_points:square"\n[grid]\nx = [1]\n')
+        _sweep_into(root)
         (root / "deep.py").write_text("def deep(X: 'n d'):\n    return " + "(" * 500 + "X" + ")" * 500 + "\n")
         (root / "nested.py").write_text("def nested(X: 'n d'):\n    return X" + " + X" * 20_000 + "\n")
         for name, content in damaged_arrays(box.arrays.read_bytes()).items():
@@ -152,6 +156,7 @@ class Sandbox:
         names = {each: str(self.root / each) for each in ("run", "program", "sts")} | {
             "arrays": str(self.arrays),
             "grid": str(self.root / "grid.toml"),
+            "swept": str(self.root / "swept"),
         }
         return [names.get(word[1:-1], word) if word.startswith("{") else word for word in words]
 
@@ -293,6 +298,8 @@ def _bad_values(name: str, each: Any, sorts: tuple[Any, ...], box: Sandbox) -> I
         yield from ("", "a\0b", "nonsense://somewhere", str(box.root / "notes.txt"), below)
     elif flag == "--guess":
         yield from ("nobody", ",", "none,nobody", "none,,gold", "☃")
+    elif flag == "--name":
+        yield from ("", "../up", "a/b", "a\0b")
     elif flag not in ("--base-url", "--model"):
         # An address that nobody answers at is not a mistake in it, and a model may be any folder.
         yield from NOT_A_NAME
@@ -305,7 +312,7 @@ def _positional(name: str, box: Sandbox) -> tuple[str, ...]:
             return ("", "nothing", "a\0b", "x" * 300, "☃", *files)
         case "run" | "decompile":
             return ("a\0b", "nothing", *files)
-        case "sweep":
+        case "sweep" | "plot":
             return ("a\0b", "nothing", *files)
         case "compile":
             return (*NOT_A_NAME, *files, *(str(box.root / each) for each in ("deep.py", "nested.py", "flipped.npz")))
@@ -339,3 +346,9 @@ def _without(words: list[str], flag: str) -> list[str]:
     start = words.index(flag)
     end = next((index for index in range(start + 1, len(words)) if words[index].startswith("--")), len(words))
     return words[:start] + words[end:]
+
+
+def _sweep_into(root: Path) -> None:
+    """The table of a sweep of two points."""
+    plan = make_plan(as_grid({"grid": {"x": [1, 2]}}), find_evaluator("tests.support.sweep_points:square"))
+    write_table(SweepStore(root), "swept", to_table(plan, {each: Outcome(value=1.0) for each in plan.points}, "swept"))
