@@ -23,7 +23,7 @@ AXES = {
     "condition": ("input condition number", 1.0, 100.0, True),
 }
 # Points of a curve while a slider is moved, and when it rests.
-MOVING, RESTING = 9, 25
+MOVING, RESTING = 6, 25
 # The ordinate ends a little above the zero predictor: least squares may be far beyond.
 HEADROOM = 1.12
 
