@@ -17,9 +17,9 @@ TASK = ("--d", "2", "--n", "8", "--noise", "0.5")
 def made(tmp_path_factory):
     """A gd++ network of two layers, trained by a few steps of Adam."""
     folder = tmp_path_factory.mktemp("trained") / "made"
-    words = ["train", "gd++", "--layers", "2", "--solver", "adam", "--steps", "200", "--batch", "32", "--samples", "64", "--json"]
+    words = ("train", "gd++", "--layers", "2", "--solver", "adam", "--steps", "200", "--batch", "32", "--json")
     with pytest.raises(SystemExit) as stop:
-        main([*words, *TASK, "--out", str(folder)])
+        main([*words, *TASK, "--samples", "64", "--out", str(folder)])
     assert not stop.value.code
     return folder
 

@@ -13,7 +13,7 @@ from ._task import ShiftFlags, TaskFlags
 from ._train import allow, stored_model
 
 if TYPE_CHECKING:
-    from ..readout import Explanation, OverTime
+    from ..readout import OverTime
     from ..runs import Run
     from ..tasks import AbstractTask
 
@@ -63,7 +63,7 @@ def explain(
     import jax
 
     from .. import _check
-    from ..readout import MOST_CONTEXTS, explain as look
+    from ..readout import MOST_CONTEXTS, explain as look, figures
 
     # Whatever can be refused is refused before anything is drawn.
     _check.size("--contexts", contexts, least=64, most=MOST_CONTEXTS)
@@ -79,37 +79,17 @@ def explain(
 
         model = best(what, built, heads=heads)
     if over_time and run is not None:
-        along = _over_time(run, model, built, contexts, key, kinds)
-        _tell(
-            "explain --over-time",
-            what,
-            flags,
-            along,
-            along.sentences,
-            (along.figure(),),
-            seed,
-            contexts,
-            out,
-            json,
-            force,
-        )
-        return
-    from ..readout import figures
-
-    found = look(model, built, name=_name(what, run), contexts=contexts, key=key)
-    _tell(
-        "explain",
-        what,
-        flags,
-        found,
-        (found.sentence, *found.sentences),
-        figures(found),
-        seed,
-        contexts,
-        out,
-        json,
-        force,
-    )
+        found = _over_time(run, model, built, contexts, key, kinds)
+        sentences, drawn = found.sentences, (found.figure(),)
+    else:
+        found = look(model, built, name=_name(what, run), contexts=contexts, key=key)
+        sentences, drawn = (found.sentence, *found.sentences), figures(found)
+    body = {"what": what, "task": flags.as_json(), **found.as_json()}
+    written = [] if out is None else _write(out, body, drawn)
+    if json:
+        print_json("explain", {**body, "written": [str(each) for each in written]}, seed=seed, samples=contexts)
+    else:
+        _print(f"{what} on {flags.in_words()}", sentences, f"Written: {len(written)} files in {out}" if written else "")
 
 
 def _name(what: str, run: "Run | None") -> str:
@@ -225,26 +205,14 @@ def _label(row: dict[str, Any], count: int) -> str:
     return " ".join([str(row["level"]), *words] if row.get("level") is not None else words)
 
 
-def _tell(
-    command: str, what: str, flags: TaskFlags, found: "Explanation | OverTime", sentences: tuple[str, ...],
-    drawn: tuple[Any, ...], seed: int, contexts: int, out: Path | None, json: bool,
-) -> None:  # fmt: skip
-    body = {"what": what, "task": flags.as_json(), **found.as_json()}
-    written = [] if out is None else _write(out, body, drawn)
-    if json:
-        print_json(command, {**body, "written": [str(each) for each in written]}, seed=seed, samples=contexts)
-        return
+def _print(head: str, sentences: tuple[str, ...], foot: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    console = Console()
-    console.print(Text(f"{what} on {flags.in_words()}", style="dim"), soft_wrap=True)
     first, *others = sentences
-    console.print(Text(first, style="bold"), soft_wrap=True)
-    for sentence in others:
-        console.print(Text(sentence), soft_wrap=True)
-    if written and out is not None:
-        console.print(Text(f"Written: {len(written)} files in {out}", style="dim"), soft_wrap=True)
+    styles = {head: "dim", first: "bold", foot: "dim"}
+    for line in (head, first, *others, *([foot] if foot else [])):
+        Console().print(Text(line, style=styles.get(line, "")), soft_wrap=True)
 
 
 def _write(out: Path, body: dict[str, Any], drawn: tuple[Any, ...]) -> list[Path]:

@@ -79,7 +79,7 @@ def _spectral(
         if not np.isfinite(least):
             return None
         best, _ = smallest(half, partial(at, depth=taken), [best], polish=True)
-        told: dict[str, Any] = dict(zip(names, map(float, np.exp(best)), strict=True))
+        told: dict[str, Any] = dict(zip(names, map(float, _positive(best)), strict=True))
         if told.get("low", 0.0) > told.get("high", np.inf):
             told["low"], told["high"] = told["high"], told["low"]
         # A momentum of 1 or more is no heavy ball: it fits a few steps, and means nothing.
@@ -89,9 +89,14 @@ def _spectral(
         return Candidate(told, len(names), seen.answer(at(seen, best, depth=taken)))
 
     def at(some: Seen, parameters: Numbers, *, depth: int) -> Numbers:
-        return f(some, *np.exp(parameters), depth)
+        return f(some, *_positive(parameters), depth)
 
     return Algorithm(name, about, fit, believed)
+
+
+def _positive(logs: Numbers) -> Numbers:
+    """Fits may run away to zero or infinity: not so far that nothing can be computed."""
+    return np.exp(np.clip(logs, -200.0, 200.0))
 
 
 def _typical(half: Seen) -> float:

@@ -131,7 +131,8 @@ def _moment(
     # Answers that overflow on the way are as far off as can be.
     if not np.isfinite(trace.w).all():
         return Moment(at, label, nothing, nothing, None, "diverges", 0.0)
-    off = tuple(_off(np.diff(trace.w, axis=0)[i], np.diff(last.w, axis=0)[i], kept) for i in range(last.depth))
+    now, end = np.diff(trace.w, axis=0), np.diff(last.w, axis=0)
+    off = tuple(_off(*each, kept) for each in zip(now, end, strict=True)) if same else nothing
     layers = layers_of(trace, drawn)
     own = trace.stack is not None or (trace.iterates and trace.depth > 1)
     spread = np.abs(trace.answer - trace.answer.mean(axis=0)).max()
@@ -144,7 +145,7 @@ def _moment(
     return Moment(
         at,
         label,
-        off if same else nothing,
+        off,
         tuple(each.step for each in layers) if same else nothing,
         _off(trace.answer, last.answer, kept),
         name if share >= NEARLY else f"none (best: {name})",

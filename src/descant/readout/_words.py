@@ -14,6 +14,10 @@ TOLD, MOMENTUM_TOLD = 0.01, 0.02
 # A layer "is" what explains so much of it, is "mostly" that, or is something else.
 ALL, MOSTLY = 0.99, 0.75
 NOTHING = 1e-9
+# A ridge regression that explains less than this is not told.
+NEAR_AT_ALL = 0.5
+# Less than this can't be told from none.
+NO_PENALTY = 1e-6
 
 
 def percent(share: Share, *, error: bool = True) -> str:
@@ -50,6 +54,9 @@ def layer_sentence(layer: Layer) -> str:
         mixes = "mixes labels into the inputs" if layer.u is not None else ""
         also = " and ".join(each for each in (does, mixes) if each)
         return f"{name} leaves the answer as it is" + (f"; it {also}." if also else ".")
+    if layer.gradient + layer.momentum <= NOTHING:
+        shrunk = _at_levels(layer.shrinkage, ", shrunk by", ", grown by")
+        return f"{name} only rescales the answer{shrunk}."
     if layer.share.value < MOSTLY:
         return (
             f"{name} is no gradient step that we know: the best one, of size {layer.step:.3g}, explains "
@@ -111,7 +118,7 @@ def parameters(match: Match) -> str:
     if "scale" in told:
         words.append(f"{steps} doublings from {told['scale']:.3g} I")
     if "penalty" in told:
-        words.append(f"penalty {told['penalty']:.3g}")
+        words.append(f"penalty {told['penalty']:.3g}" if told["penalty"] > NO_PENALTY else "no penalty: least squares")
     if "gamma" in told:
         values = np.sort(np.linalg.eigvals(np.array(told["gamma"])).real)[::-1]
         words.append(f"a matrix with eigenvalues from {values[-1]:.3g} to {values[0]:.3g}")
@@ -142,12 +149,9 @@ def more_sentences(found: Explanation) -> tuple[str, ...]:
     if found.not_told_apart and found.match is not None:
         others = ", ".join(found.not_told_apart)
         words.append(f"On these contexts it can't be told from: {others}.")
-    if found.penalties:
-        at = [
-            f"{each.penalty:.3g} at σ = {each.sigma:.3g} (right would be {each.right:.3g}; {percent(each.share)})"
-            for each in found.penalties
-        ]
-        words.append(f"The nearest ridge regression has the penalty {', '.join(at)}.")
+    # Of one level, what the model is says it all.
+    if found.penalties and (found.verdict != IS or len(found.penalties) > 1):
+        words.append(_of_penalties(found))
     if found.one_step is not None and found.one_step.start_off is not None:
         words.append(_beside(found.one_step))
     if found.directions is not None:
@@ -163,6 +167,18 @@ def more_sentences(found: Explanation) -> tuple[str, ...]:
     if found.left_out > 0:
         words.append(f"Left out are {100 * found.left_out:.2g}% of the contexts, on which it explodes.")
     return tuple(words)
+
+
+def _of_penalties(found: Explanation) -> str:
+    """Penalties where a ridge regression is near at all."""
+    near = [
+        f"{each.penalty:.3g} at σ = {each.sigma:.3g} (right would be {each.right:.3g}; {percent(each.share)})"
+        for each in found.penalties
+        if each.share.value >= NEAR_AT_ALL
+    ]
+    far = [f"σ = {each.sigma:.3g}" for each in found.penalties if each.share.value < NEAR_AT_ALL]
+    words = [f"The nearest ridge regression has the penalty {', '.join(near)}."] if near else []
+    return " ".join([*words, *([f"No ridge regression is near it at {', '.join(far)}."] if far else [])])
 
 
 def _beside(step: OneStep) -> str:
