@@ -16,7 +16,7 @@ COMMANDS = [
     ("risk",), ("train",), ("eval",), ("models",), ("runs",), ("runs", "compare"), ("runs", "delete"), ("claims",),
     ("reproduce",), ("crosscheck",), ("table1",), ("compile",), ("run",), ("programs",), ("fuzz",),
     ("decompile",), ("sweep",),
-    ("llm", "sts"), ("llm", "models"), ("explore",),
+    ("llm", "sts"), ("llm", "models"), ("explore",), ("explain",),
 ]  # fmt: skip
 
 
