@@ -68,8 +68,7 @@ def updates(page: Page, address: str) -> float:
     """Pictures a second of a training, after what is compiled has been compiled."""
     page.goto(f"{address}learn?d=5&n=20&steps=5000")
     page.click("#train")
-    page.wait_for_selector("body[data-updates]", timeout=120_000)
-    page.wait_for_timeout(1000)
+    page.wait_for_selector("#status:has-text('updates a second')", timeout=120_000)
     before, began = int(page.get_attribute("body", "data-updates") or 0), time.monotonic()
     page.wait_for_timeout(4000)
     after, ended = int(page.get_attribute("body", "data-updates") or 0), time.monotonic()

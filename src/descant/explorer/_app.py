@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import tempfile
+import traceback
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
@@ -214,6 +215,7 @@ async def _mistaken(request: Request, error: Exception) -> Response:
 
 async def _failed(request: Request, error: Exception) -> Response:
     del request
+    traceback.print_exception(error)
     return _sentence(500, f"internal error, {type(error).__name__}; see the terminal of descant explore.")
 
 

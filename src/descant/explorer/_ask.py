@@ -23,7 +23,7 @@ AXES = {
     "condition": ("input condition number", 1.0, 100.0, True),
 }
 # Points of a curve while a slider is moved, and when it rests.
-MOVING, RESTING = 9, 25
+MOVING, RESTING = 6, 25
 # The ordinate ends a little above the zero predictor: least squares may be far beyond.
 HEADROOM = 1.12
 
@@ -161,23 +161,36 @@ def _finite(value: float) -> float | None:
 def _figure(question: Question, curves: dict[str, dict[float, Value | None]]) -> Figure:
     label, _, _, log = AXES[question.axis]
     series, dots = [], []
+    zero = max((value.risk for value in curves["zero"].values() if value is not None), default=0.0)
+    limit = HEADROOM * zero if zero and not question.log else math.inf
     for name, each in CLASSES.items():
         found = {x: value for x, value in sorted(curves[name].items()) if value is not None}
         if not found:
             continue
         title, family = each.named(question.heads), CLASSES[each.family or name].named(question.heads)
-        values = [*found.values()]
-        errors = tuple(value.error for value in values) if any(value.error for value in values) else ()
         style = "dashed" if each.dashed else "line"
-        series.append(Series(title, tuple(found), tuple(value.risk for value in values), errors, style, family))
+        for index, part in enumerate(_parts(found, limit)):
+            errors = tuple(value.error for value in part.values()) if any(each.error for each in part.values()) else ()
+            risks = tuple(value.risk for value in part.values())
+            series.append(Series(title, tuple(part), risks, errors, style, family, listed=index == 0))
         if question.here in found:
             at = found[question.here]
             dots.append(Series(title, (question.here,), (at.risk,), style="points", family=family, listed=False))
-    zero = [value.risk for value in curves["zero"].values() if value is not None]
-    limits = None if question.log or not zero or max(zero) == 0 else (0.0, HEADROOM * max(zero))
+    limits = (0.0, limit) if math.isfinite(limit) else None
     y = Axis("risk", log=question.log, limits=limits)
     panel = Panel("", Axis(label, log=log), y, (*series, *dots))
     return Figure("ask", f"Exact risks, {question.task.flags().replace('--', '')}", "", (panel,), columns=1)
+
+
+def _parts(found: dict[float, Value], limit: float) -> list[dict[float, Value]]:
+    """A curve in pieces: no line leads across values that are infinite, or beyond the axis."""
+    parts: list[dict[float, Value]] = [{}]
+    for x, value in found.items():
+        if math.isfinite(value.risk) and value.risk <= limit:
+            parts[-1][x] = value
+        elif parts[-1]:
+            parts.append({})
+    return [part for part in parts if part]
 
 
 def _python(question: Question) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from .._unknown import Unknown
-from ..forms import gd_beta_minimum, least_risk, lsa_gap_bounds, oracle_risk
+from ..forms import gd_beta_minimum, least_risk, lsa_gap_bounds, oracle_risk, saturated_risk
 from ._task import Task
 
 # Contexts that the oracle's risk is a mean over, where it has no closed form.
@@ -65,7 +65,7 @@ def _heads(task: Task, heads: int) -> Value:
 
 def _saturated(task: Task, heads: int) -> Value:
     del heads
-    return _heads(task, task.d + 1)
+    return Value(float(saturated_risk(task.problem())))
 
 
 def _bound(task: Task, heads: int) -> Value:

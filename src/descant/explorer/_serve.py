@@ -82,7 +82,7 @@ def serve(
         http=Patient,
         ws="none",
         lifespan="on",
-        log_level="error",
+        log_level="critical",  # what fails is told on the page, and by the application
         access_log=False,
         server_header=False,
         date_header=False,
