@@ -11,7 +11,7 @@ from ._statistics import Interval, Values, copied, corrected, difference, estima
 
 # A share that is off the curve by this much would be worth the name; and so would a fall by as much.
 RESOLUTION, LEAST_FALL = 0.25, 0.1
-LEAST_TASKS = 20
+LEAST_TASKS = 30
 STATEMENT = "The share of a guess that is left after n examples is y_q-LSA's, (d + 1) / (n + d + 1), and falls with n."
 
 

@@ -188,8 +188,10 @@ def by_shots(study: Study) -> list[ShotsRow]:
     for name, results in study.wordings.items():
         together = results.asked.together
         for kind in results.guesses:
-            along = results.along[kind]
-            for place in range(along.answer.shape[1] if len(along.answer) >= LEAST_ALONG else 0):
+            along = results.along.get(kind)
+            places = 0 if along is None or len(along.answer) < LEAST_ALONG else along.answer.shape[1]
+            for place in range(places):
+                assert along is not None
                 answer, gold, shown = (array[:, [place]] for array in (along.answer, along.gold, along.shown))
                 rows.append(
                     ShotsRow(name, kind, place, estimate(mse, answer, gold), estimate(copied, answer, shown, gold))
