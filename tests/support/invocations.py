@@ -55,7 +55,7 @@ NOT_A_NAME = (
 # Names that laws and choices of `descant` never have; numbers among them may be levels of noise.
 NOT_A_LAW = (*NOT_A_NAME, "gaussian:nan", "student-t:-1", "student-t:inf", "student-t:1,2,3", "-1", "nan", "1,-1")
 # The least that a flag may be; whole numbers may be anything where it is None.
-LEAST = {"--seed": None, "--shots": 0, "--samples": 2, "--levels": 2, "--contexts": 64}
+LEAST = {"--seed": None, "--shots": 0, "--samples": 2, "--levels": 2, "--contexts": 64, "--port": 0}
 # Decimal numbers that are out of range.
 OUT_OF_RANGE = {
     "--prior-scale": ("-1", "-1e-9"),
@@ -98,6 +98,8 @@ RIGHT = {
     "llm models": [],
     "llm regression": ["--tasks", "3", "--shots", "2", "--model", "missing.gguf"],
     "llm compare": ["{sts}", "{sts}"],
+    # Nobody can listen there: no server is started.
+    "explore": ["--no-browser", "--host", "nowhere.invalid"],
 }
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
+from .. import _check
 from ._flags import Force, Json
 from ._llm_tables import print_comparison, print_shares, print_study, progress_bars
 from ._printing import print_json
@@ -111,6 +112,7 @@ def sts(
 
     say = _say()
     _check_device(device, dtype)
+    _check.size("--tokens", tokens)
     named = tuple(name.strip() for name in columns.split(",")) if columns is not None else ()
     benchmark = llm.read_benchmark(data, split, train=train, columns=named, scale=_scale(scale))
     names = llm.GUESSES if guess.strip() == "all" else tuple(name.strip() for name in guess.split(","))
@@ -198,6 +200,7 @@ def regression(
 
     say = _say()
     _check_device(device, dtype)
+    _check.size("--tokens", tokens)
     setting = llm.TextSetting(d, shots, tasks, distance, noise)
     wordings = llm.find_number_templates(template)
     opened = llm.open_model(
@@ -230,7 +233,7 @@ def regression(
 
 
 @app.command
-def compare(first: Path, second: Path, *, json: Json = False) -> None:
+def compare(first: Path, second: Path, /, *, json: Json = False) -> None:
     """Compare two models that were asked the same by `descant llm sts`, such as a base model and an instructed one.
 
     Parameters

@@ -115,6 +115,9 @@ def _bind(host: str, port: int) -> socket.socket:
     if not 0 <= port < 65536:
         raise ValueError(f"port is {port}; expected one from 0 to 65535, where 0 is any that is free.")
     address = host.strip("[]")
+    # A socket takes an empty address for all of this machine's.
+    if not 0 < len(address) < 254:
+        raise ValueError(f"host is {host[:40]!r}; expected an address of this machine, 0.0.0.0 for all of them.")
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     bound = socket.socket(family, socket.SOCK_STREAM)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -124,7 +127,8 @@ def _bind(host: str, port: int) -> socket.socket:
         bound.close()
         why = error.strerror if isinstance(error, OSError) else "no such host"
         raise ValueError(
-            f"the explorer can't listen on {host}, port {port}: {why}; choose another --port, or 0 for any free one."
+            f"host is {host!r} and port {port}, where the explorer can't listen: {why}; choose another --port, or 0 for "
+            "any free one."
         ) from None
     bound.listen(BACKLOG)
     bound.set_inheritable(False)
