@@ -11,12 +11,12 @@ from .language_models import answer_table, wording_table
 
 CONDITIONS = """
     Judged for SmolLM2-135M-Instruct, quantised to four bits, with ten demonstrations and the guess shown at all of
-    them, over four wordings and in the one that was chosen on training pairs, on the STS benchmark and on SICK-R: it
+    them, over three wordings and in the one that was chosen on training pairs, on the STS benchmark and on SICK-R: it
     has to hold in all of these. The paper's models have 7 and 8 billion parameters: nothing is said about those here.
 """
 METHOD = """
     Pairs of sentences of a test file are scored after ten labelled pairs of the training file, with and without a guess
-    in the prompt, in four wordings; ten queries share a draw of demonstrations. The answer is the mean score under the
+    in the prompt, in three wordings; ten queries share a draw of demonstrations. The answer is the mean score under the
     probabilities of the next token. The guess that is judged is the cosine of MiniLM sentence embeddings, put on the
     scale of scores by a straight line; others are controls. All are compared on the same queries with the same
     demonstrations. Standard errors are over queries and draws (a jackknife that leaves out a draw with its queries)
