@@ -127,8 +127,8 @@ def _bind(host: str, port: int) -> socket.socket:
         bound.close()
         why = error.strerror if isinstance(error, OSError) else "no such host"
         raise ValueError(
-            f"host is {host!r} and port {port}, where the explorer can't listen: {why}; choose another --port, or 0 for "
-            "any free one."
+            f"host is {host!r} and port {port}, where the explorer can't listen: {why}; choose another --port, or 0 for"
+            " any free one."
         ) from None
     bound.listen(BACKLOG)
     bound.set_inheritable(False)
