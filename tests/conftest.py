@@ -2,6 +2,7 @@
 
 import os
 import random
+import time
 from pathlib import Path
 
 # Tests compile a lot and compute little: optimising every small program to the last would take most of the time.
@@ -38,6 +39,10 @@ jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
 
 
+# Until when slow tests may begin; zero is for ever.
+SLOW_UNTIL = int(os.environ.get("DESCANT_SLOW_UNTIL") or 0)
+
+
 class Keys:
     """Fresh keys from a seed that is shown when a test fails."""
 
@@ -70,6 +75,19 @@ def few_maps():
     maps = Path("/proc/self/maps")
     if maps.exists() and maps.read_bytes().count(b"\n") > MOST_MAPS:
         jax.clear_caches()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where time is limited, slow tests come in an order of its own every time; without a limit nothing is moved."""
+    if SLOW_UNTIL:
+        by_chance = random.Random(SLOW_UNTIL)
+        items.sort(key=lambda item: (item.get_closest_marker("slow") is not None) * (1 + by_chance.random()))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Slow tests begin while there is time for them: `DESCANT_SLOW_UNTIL`, in seconds since 1970."""
+    if SLOW_UNTIL and time.time() > SLOW_UNTIL and item.get_closest_marker("slow") is not None:
+        pytest.skip("the time for slow tests is over")
 
 
 @pytest.fixture

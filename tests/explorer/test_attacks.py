@@ -13,7 +13,10 @@ import pytest
 pytest.importorskip("starlette", reason="Starlette is in the extra `explorer`")
 pytest.importorskip("uvicorn", reason="uvicorn is in the extra `explorer`")
 
+from descant.explorer._claims import listing
 from descant.explorer._guard import MOST_BYTES, SLOWEST_S, Access
+from descant.explorer._pictures import picture
+from descant.figures import Axis, Figure, HeatMap, Panel, Series, drawing
 from tests.support.explorer_server import PLAIN, Running, running
 
 QUESTION = {"task": {"d": 5, "n": 5, "mean": 1.0, "levels": [0.0]}, "heads": 2}
@@ -110,6 +113,32 @@ def test_a_link_from_elsewhere_opens_a_page_and_starts_nothing(server):
     opened = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
     assert ask(server, "GET", "/ask", **opened).status_code == 200
     assert ask(server, "POST", "/jobs/learn", **opened).status_code == 403
+
+
+def test_a_head_in_one_piece_is_bounded_too(server):
+    raw = f"GET /ask HTTP/1.1\r\nhost: 127.0.0.1:{server.port}\r\nx: {'y' * 100_000}\r\nconnection: close\r\n\r\n"
+    assert sent(server, raw.encode())[0] in (400, 431)
+
+
+def test_numbers_of_hundreds_of_digits_are_refused_in_a_sentence(server):
+    found = server.post("ask", {**QUESTION, "task": {**QUESTION["task"], "mean": 10**400}})
+    assert found.status_code == 400 and "mean is" in found.json()["sentence"]
+
+
+def test_every_kind_of_panel_becomes_a_picture():
+    """The page sends back what it was given to draw."""
+    line = Panel("", Axis("x"), Axis("y"), (Series("s", (1.0, 2.0), (1.0, 3.0)),))
+    heat = HeatMap("", ((1.0, -1.0),))
+    for panel in (line, heat):
+        ready = json.loads(json.dumps(drawing(Figure("f", "Title", "", (panel,)))))
+        assert [each["event"] for each in picture({"suffix": "svg", "figure": ready})] == ["picture"]
+
+
+def test_a_verdict_of_another_version_is_not_run_here(tmp_path):
+    page = {"verdicts": [{"id": "elsa-convergence", "standing": "<b>new</b>"}]}
+    (tmp_path / "verdicts.json").write_text(json.dumps(page))
+    standings = {each["standing"] for paper in listing(tmp_path)["papers"] for each in paper["claims"]}
+    assert standings == {"not-run"}
 
 
 def test_a_form_of_another_site_can_send_no_json(server):
@@ -269,7 +298,7 @@ def test_jobs_end_when_their_page_goes(server):
     for lines in (30, 0, 3):
         with server.client() as client, client.stream("POST", "jobs/learn", json=TRAINING) as answer:
             for _, line in zip(range(lines), answer.iter_lines(), strict=False):
-                assert '"failed"' not in line
+                assert not line.startswith("data:") or json.loads(line[5:])["event"] != "failed"
             busy = set(server.children())
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline and busy and busy <= set(server.children()):
@@ -337,8 +366,11 @@ def test_exposed_to_others_it_asks_for_a_token(tmp_path):
             assert "\r\nlocation: /evil.example/ask?n=7\r\n" in sent(exposed, raw.encode())[1]
             found = client.get(f"/ask?n=7&token={token}")
             assert found.status_code == 303 and found.headers["location"] == "/ask?n=7"
-            assert "HttpOnly" in found.headers["set-cookie"] and "SameSite=Strict" in found.headers["set-cookie"]
+            assert "HttpOnly" in found.headers["set-cookie"] and "SameSite=Lax" in found.headers["set-cookie"]
             assert client.get("/ask").status_code == 200
+            # Cookies of other servers on this host stand beside ours.
+            beside = {"cookie": f'prefs={{"a":1}}; a b=1; descant-{port}={token}'}
+            assert httpx.get(f"http://127.0.0.1:{port}/ask", headers=beside, verify=PLAIN).status_code == 200
             assert client.get("/ask", headers={"host": f"evil.example:{port}"}).status_code == 421
             assert client.post("/ask", json=QUESTION, headers={"origin": "http://evil.example"}).status_code == 403
             assert client.post("/ask", json=QUESTION).status_code == 200

@@ -16,6 +16,7 @@ from ._fields import Fields
 MOST_FIGURES = 6
 VERDICTS = "verdicts.json"
 UNJUDGED = "not-run"
+STANDINGS = ("holds", "does-not-hold", "not-as-read", "undecided", "failed", UNJUDGED)
 
 
 def listing(report: Path) -> dict[str, Any]:
@@ -27,6 +28,8 @@ def listing(report: Path) -> dict[str, Any]:
         paper = PAPERS[title.paper]
         entry = papers.setdefault(title.paper, {"name": paper.short, "source": paper.source, "claims": []})
         standing = judged.get(id, {}).get("standing", UNJUDGED)
+        # A report of another version may have a word that this one doesn't know.
+        standing = standing if standing in STANDINGS else UNJUDGED
         page = f"report/claims/{id}.html" if id in judged else None
         entry["claims"].append(
             {"id": id, "title": title.title, "plain": bare(title.title), "standing": standing, "page": page}

@@ -4,7 +4,6 @@ All of it happens in a process with limits of time and memory; programs are pars
 """
 
 import base64
-import math
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -19,7 +18,7 @@ from ._worker import limit_memory
 
 MOST_LETTERS = 20_000
 MOST_SETTINGS = 24
-LARGEST_SIZE = 4096
+LARGEST_SIZE, LARGEST = 4096, 1e300
 PREFERENCES = ("work", "depth", "width", "parameters")
 # Sizes that nobody has chosen yet.
 USUAL = {"n": 8, "d": 3}
@@ -99,8 +98,8 @@ def _settings(raw: Any) -> dict[str, int | float]:
         raise ValueError(f"settings has too many names, or is no object; expected at most {MOST_SETTINGS} numbers.")
     found: dict[str, int | float] = {}
     for name, value in raw.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise ValueError(f"{str(name)[:40]} is no number; expected one.")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
+            raise ValueError(f"{str(name)[:40]!r} is no number up to {LARGEST:g}; expected one.")
         found[str(name)[:100]] = value
     return found
 

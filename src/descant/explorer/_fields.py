@@ -29,7 +29,8 @@ class Fields:
         """A number within bounds."""
         value = self._value(name, default)
         sound = not isinstance(value, bool) and isinstance(value, int | float)
-        if not sound or not math.isfinite(value) or not low <= value <= high:
+        # Bounds first: of a whole number of hundreds of digits no float can be made.
+        if not sound or not low <= value <= high or not math.isfinite(value):
             raise ValueError(f"{name} is {_short(value)}; expected a number from {low:g} to {high:g}.")
         return float(value)
 

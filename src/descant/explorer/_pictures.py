@@ -10,7 +10,7 @@ from ._fields import Fields
 MOST_PANELS, MOST_SERIES, MOST_ROWS, MOST_SIDE = 12, 40, 2000, 80
 MOST_LETTERS = 300
 LARGEST = 1e300
-STYLES = ("line", "points", "both", "dashed", "bars", "baseline")
+STYLES = ("line", "points", "both", "dashed", "bars", "baseline", "failed")
 
 
 def picture(asked: Any) -> Iterator[dict[str, Any]]:
@@ -40,7 +40,7 @@ def _panel(raw: Any) -> dict[str, Any]:
     fields = Fields(raw, "a panel")
     if fields.choice("kind", ("plot", "heat")) == "heat":
         return _heat(fields)
-    shaded = raw.get("shaded")
+    shaded, failed = raw.get("shaded"), raw.get("failed")
     return {
         "kind": "plot",
         "title": _words(fields, "title"),
@@ -49,6 +49,7 @@ def _panel(raw: Any) -> dict[str, Any]:
         "series": [_series(each) for each in _list(fields.part("series"), MOST_SERIES, "series")],
         "baselines": [_legend(each) | _height(each) for each in _list(fields.part("baselines"), MOST_SERIES, "lines")],
         "shaded": None if shaded is None else fields.numbers("shaded", -LARGEST, LARGEST, 2),
+        "failed": fields.numbers("failed", -LARGEST, LARGEST, MOST_ROWS) if failed else (),
     }
 
 

@@ -13,12 +13,10 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ._app import make_app
-from ._guard import LOOPBACK, Access
+from ._guard import HEAD_BYTES, LOOPBACK, Access
 
 # Seconds that the head of a request may take, and that an idle connection is kept.
 HEAD_S, IDLE_S = 5.0, 20
-# Bytes of the head of a request; a link may hold a program.
-HEAD_BYTES = 64 << 10
 # Connections at once.
 MOST = 1500
 BACKLOG = 1024
@@ -99,7 +97,8 @@ def serve(
     tell(f"The explorer is at {address} (Ctrl-C ends it)")
     if token:
         tell("Others on the network can reach it, and whoever has this whole address can use it.")
-    if browser:
+    # A token on the browser's command line could be read by all users of this machine.
+    if browser and not token:
         # It may wait for the browser to end.
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
     try:
