@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from descant import LinearRegression, attention as at
+from descant import AbstractLinearPredictor, AbstractPredictor, LinearRegression, attention as at, estimators as es
 from descant.attention._full import as_full
 from descant.readout import explain
 from descant.readout._contexts import Contexts
@@ -39,3 +39,58 @@ def test_what_is_read_off_weights_is_measured():
     found = explain(large_inputs(), TASK, contexts=64)
     assert (found.verdict, found.match.algorithm, found.match.method) == ("is", "GD++", "weights")
     assert found.match.share.error > 0
+
+
+class Steps(AbstractLinearPredictor):
+    """Ten steps of gradient descent, and a mask as others have it."""
+
+    mask: jax.Array
+
+    def weights(self, moments):
+        w = jnp.zeros(moments.d)
+        for _ in range(10):
+            w = w + 0.1 * (moments.xy - moments.xx @ w) / moments.n
+        return w
+
+
+class Loud(AbstractLinearPredictor):
+    """A step where labels are loud, else nothing."""
+
+    def weights(self, moments):
+        return jnp.where(moments.gram[-1, -1] / moments.n > 5.0, 0.3 * moments.xy / moments.n, 0.0)
+
+
+class Cubic(AbstractPredictor):
+    """The cube of a step's answer."""
+
+    def __call__(self, prompt):
+        return ((prompt.y @ prompt.x) @ prompt.x_query / prompt.n) ** 3
+
+
+def test_many_steps_of_one_size_and_a_mask():
+    found = explain(Steps(jnp.array([0.0, -jnp.inf])), TASK, contexts=64)
+    assert (found.verdict, found.match.algorithm) == ("is", "gradient descent")
+    assert found.match.parameters["steps"] == 10
+    np.testing.assert_allclose(found.match.parameters["step"], 0.1, rtol=1e-6)
+
+
+def test_steps_of_their_own_on_long_contexts():
+    model = at.gd_as_transformer(es.GD(jnp.zeros(D), [0.9, 0.1, 0.4]), n=10**5)
+    found = explain(model, LinearRegression(D, 10**5, noise=0.5), contexts=64)
+    assert (found.match.algorithm, found.match.method) == ("gradient descent", "weights")
+    np.testing.assert_allclose(found.match.parameters["step"], [0.9, 0.1, 0.4], rtol=1e-6)
+
+
+def test_a_model_that_is_mostly_silent_does_not_diverge():
+    assert explain(Loud(), TASK, contexts=64).verdict != "diverges"
+
+
+def test_queries_that_were_fitted_to_do_not_say_how_linear():
+    found = explain(Cubic(), LinearRegression(32, 16, noise=0.5), contexts=64)
+    assert found.linearity is None or found.linearity.share.value < 0.5
+
+
+def test_a_wide_stack_says_how_many_steps_it_takes():
+    model = at.gd_as_transformer(es.GD(jnp.zeros(41), [0.05] * 7), n=50)
+    found = explain(model, LinearRegression(41, 50, noise=0.5), contexts=64)
+    assert (found.verdict, found.match.algorithm, found.match.parameters["steps"]) == ("is", "gradient descent", 7)

@@ -46,7 +46,7 @@ class Stack(NamedTuple):
         p, q = (np.asarray(each, float) for each in model.dense(d))
         tensors = np.einsum("lkia,lkbj->lijab", p, q)
         tensors = (tensors + tensors.swapaxes(-1, -2)) / 2
-        return cls(_live(tensors) if projected else tensors)
+        return cls(_live(tensors) if projected and np.isfinite(tensors).all() else tensors)
 
     @property
     def layers(self) -> int:

@@ -48,6 +48,8 @@ class Trace:
     linearity: Linearity | None = None
     # Whether the vectors in between are iterates of one variable, or answers that could be read there.
     iterates: bool = False
+    # Of a stack that is too wide for its layers to be read.
+    layers: int | None = None
 
     @property
     def answer(self) -> Float[np.ndarray, "B d"]:
@@ -58,6 +60,11 @@ class Trace:
     def depth(self) -> int:
         """Steps."""
         return len(self.w) - 1
+
+    @property
+    def steps(self) -> int | None:
+        """How many steps the model takes itself; None if that is not known."""
+        return self.depth if self.stack is not None or (self.iterates and self.depth > 1) else self.layers
 
 
 def needs_tokens(model: Any) -> bool:
@@ -115,8 +122,9 @@ def _of_weights(model: AbstractPredictor, contexts: Contexts) -> Trace:
             start = np.asarray(merged.offset, float)
     first = np.zeros_like(answers) if start is None else np.broadcast_to(start, answers.shape)
     name = "the layer" if merged is not None else "the model"
+    layers = model.layers if isinstance(model, AbstractLinearTransformer) else None
     how = "its weights" if merged is not None else "its weight vectors"
-    return Trace(np.stack([first, answers]), (name,), how, start, merged=merged)
+    return Trace(np.stack([first, answers]), (name,), how, start, merged=merged, layers=layers)
 
 
 def weights_on(model: AbstractPredictor, contexts: Contexts) -> Float[np.ndarray, "B d"]:
