@@ -94,3 +94,15 @@ def test_a_wide_stack_says_how_many_steps_it_takes():
     model = at.gd_as_transformer(es.GD(jnp.zeros(41), [0.05] * 7), n=50)
     found = explain(model, LinearRegression(41, 50, noise=0.5), contexts=64)
     assert (found.verdict, found.match.algorithm, found.match.parameters["steps"]) == ("is", "gradient descent", 7)
+
+
+def test_a_layer_is_called_by_its_largest_part():
+    model = at.FreeDiag(jnp.zeros(2), jnp.zeros(2), jnp.array([0.03, -0.0003]), jnp.array([0.0, -0.02]))
+    layers = explain(model, TASK, contexts=64).layers
+    assert "gradient ascent of size 0.3" in layers[0].sentence
+    assert layers[1].sentence.startswith("Layer 2 mostly rescales the answer, shrunk by")
+
+
+def test_a_distance_from_nothing_is_no_percentage():
+    found = explain(at.gd_beta_as_ltb(es.GDBeta(jnp.array([3.0, 0.0, 0.0]), 0.5 * jnp.eye(D))), TASK, contexts=64)
+    assert "a start that is zero, 3 away" in found.text

@@ -62,7 +62,17 @@ def layer_sentence(layer: Layer) -> str:
             f"{name} is no gradient step that we know: the best one, of size {layer.step:.3g}, explains "
             f"{percent(layer.share)} of its update."
         )
-    words = f"{name} is {'a' if layer.share.value >= ALL else 'mostly a'} gradient step of size {layer.step:.3g}"
+    step = (
+        f"step of size {layer.step:.3g}" if (layer.step or 0.0) >= 0 else f"ascent of size {-(layer.step or 0.0):.3g}"
+    )
+    if layer.shrinking > layer.gradient + layer.momentum:
+        # The largest part first: a step may be next to nothing beside it.
+        shrunk = _at_levels(layer.shrinkage, ", shrunk by", ", grown by")
+        return (
+            f"{name} mostly rescales the answer{shrunk} (square {layer.shrinking:.2g} of the update's); its gradient "
+            f"{step} has {layer.gradient:.1g} ({percent(layer.share)} of its update together)."
+        )
+    words = f"{name} is {'a' if layer.share.value >= ALL else 'mostly a'} gradient {step}"
     if layer.before is not None:
         about = "" if layer.before.share.value >= ALL else "about "
         words += f" after preconditioning with {about}{polynomial(layer.before)}"
@@ -210,10 +220,18 @@ def _right(penalty: float | None) -> str:
 
 def _beside(step: OneStep) -> str:
     start, gamma = (
-        f"the same {what}" if (off or 0.0) < 1e-6 else f"a {what} that differs by {100 * (off or 0.0):.2g}%"
-        for what, off in (("start", step.start_off), ("Gamma", step.gamma_off))
+        f"the same {what}" if (off or 0.0) < 1e-6 else f"a {what} that {_off(off or 0.0, nothing)}"
+        for what, off, nothing in (
+            ("start", step.start_off, not any(step.true_start or ())),
+            ("Gamma", step.gamma_off, False),
+        )
     )
     return f"The best single step on this task has {start} and {gamma}."
+
+
+def _off(off: float, from_zero: bool) -> str:
+    """A share of what it is beside, or a distance where that is zero."""
+    return f"is zero, {off:.2g} away" if from_zero else f"differs by {float(f'{100 * off:.2g}'):g}%"
 
 
 def _of_directions(found: Explanation) -> list[str]:
