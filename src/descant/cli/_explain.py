@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 SUFFIX = ".safetensors"
 PAGE = "explanation.json"
+# Contexts that every model along a training is looked at on, at most.
+MOST_OVER_TIME = 256
 
 
 def explain(
@@ -78,16 +80,17 @@ def explain(
         from ..measure import best
 
         model = best(what, built, heads=heads)
+    looked = min(contexts, MOST_OVER_TIME) if over_time else contexts
     if over_time and run is not None:
         found = _over_time(run, model, built, contexts, key, kinds)
         sentences, drawn = found.sentences, (found.figure(),)
     else:
         found = look(model, built, name=_name(what, run), contexts=contexts, key=key)
         sentences, drawn = (found.sentence, *found.sentences), figures(found)
-    body = {"what": what, "task": flags.as_json(), **found.as_json()}
+    body = {**found.as_json(), "what": what, "task": flags.as_json()}
     written = [] if out is None else _write(out, body, drawn)
     if json:
-        print_json("explain", {**body, "written": [str(each) for each in written]}, seed=seed, samples=contexts)
+        print_json("explain", {**body, "written": [str(each) for each in written]}, seed=seed, samples=looked)
     else:
         _print(f"{what} on {flags.in_words()}", sentences, f"Written: {len(written)} files in {out}" if written else "")
 
@@ -196,7 +199,7 @@ def _over_time(
     steps = all(row.get("step") is not None and row.get("level") is None for row in rows)
     if steps:
         models = [(float(rows[int(at) - 1]["step"]), label, found) for at, label, found in models]
-    return over_time(models, task, unit="steps" if steps else "rows", contexts=min(contexts, 256), key=key)
+    return over_time(models, task, unit="steps" if steps else "rows", contexts=min(contexts, MOST_OVER_TIME), key=key)
 
 
 def _label(row: dict[str, Any], count: int) -> str:

@@ -14,6 +14,8 @@ from ._seen import Numbers, Seen, smallest
 
 # Depths that are tried where a model does not say how many steps it takes.
 UNKNOWN_DEPTHS = range(1, 7)
+# Steps of one size are one number, however many they are: of these more are tried.
+ONE_SIZE_DEPTHS = range(1, 65)
 # Deeper than this, step sizes of their own are not fitted: so many are never determined by answers.
 MOST_STEPS = 8
 MOST_DOUBLINGS = 24
@@ -46,6 +48,8 @@ class Candidate(NamedTuple):
     parameters: dict[str, Any]
     numbers: int
     answers: Float[np.ndarray, "B d"]
+    # Whether more steps might have come nearer, which were not tried.
+    at_edge: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,8 @@ def _spectral(
         seen = question.believed if believed else question.seen
         half = seen.part(slice(None, len(seen.target) // 2))
         best, least, taken = np.zeros(0), np.inf, 0
-        for depth in depths(question):
+        tried = list(depths(question))
+        for depth in tried:
             begins = [np.log(each) for each in starts(question, half, depth)]
             found, cost = smallest(half, partial(at, depth=depth), begins)
             if cost < least * (1 - 1e-6):
@@ -86,7 +91,8 @@ def _spectral(
         if told.get("momentum", 0.0) >= 1:
             return None
         told |= {"steps": taken} if taken else {}
-        return Candidate(told, len(names), seen.answer(at(seen, best, depth=taken)))
+        edge = not question.known and len(tried) > 1 and taken == tried[-1]
+        return Candidate(told, len(names), seen.answer(at(seen, best, depth=taken)), edge)
 
     def at(some: Seen, parameters: Numbers, *, depth: int) -> Numbers:
         return f(some, *_positive(parameters), depth)
@@ -128,7 +134,8 @@ def _own_steps(question: Question) -> Candidate | None:
         return None
     steps, depth = found
     answers = question.seen.answer(_residuals.descent(question.seen.values, steps))
-    return Candidate({"step": sorted(map(float, steps)), "steps": depth}, depth, answers)
+    edge = not question.known and depth == max(question.depths)
+    return Candidate({"step": sorted(map(float, steps)), "steps": depth}, depth, answers, edge)
 
 
 def _gd_plus_plus(question: Question) -> Candidate | None:
@@ -216,6 +223,10 @@ def _each(question: Question) -> Any:
     return question.depths
 
 
+def _of_one_size(question: Question) -> Any:
+    return question.depths if question.known else ONE_SIZE_DEPTHS
+
+
 def _from_three(question: Question) -> Any:
     return [depth for depth in question.depths if depth > 2]
 
@@ -230,7 +241,7 @@ ALGORITHMS = (
         "gradient descent", "steps of one size", ("step",),
         lambda seen, step, depth: _residuals.constant_descent(seen.values, step, depth),
         lambda question, half, depth: [(each / (1 if depth == 1 else 1.5),) for each in _steps(half)],
-        depths=_each,
+        depths=_of_one_size,
     ),
     _spectral(
         "ridge regression", "solved", ("penalty",),

@@ -7,13 +7,20 @@ from jaxtyping import Float
 
 from ..estimators import GramAffine
 from ._contexts import Contexts
-from ._match import WEIGHTS, Match
+from ._match import ROUNDING, WEIGHTS, Match
 from ._regression import Share
 from ._residuals import EXACT, as_chebyshev, as_heavy_ball
 from ._stack import Stack, in_units
+from ._told import measured
 from ._trace import Trace
 
+# Until it is measured.
 ALL = Share(1.0, 0.0)
+# How near weights are to an algorithm's, relative to those of their layer: first as training leaves them, then exactly.
+# Either counts only if the algorithm's own answers are the model's to rounding.
+TOLERANCES = (1e-6, EXACT)
+# A layer of this size beside the largest is made of rounding.
+FAINT = 1e-15
 # What a recursion may leave of iterates, relative: rounding of long sums.
 LEFT = 1e-11
 # Terms of a recursion that are tried in this order; the first that leave nothing are taken.
@@ -21,29 +28,44 @@ RECURSIONS = (("gradient",), ("gradient", "decay"), ("gradient", "momentum"), ("
 
 
 def exact_match(trace: Trace, contexts: Contexts) -> Match | None:
-    """The algorithm that a model is by its weights; None if it is none of those that weights can tell."""
+    """The algorithm that a model is by its weights; None if it is none of those that weights can tell.
+
+    Whatever weights say, its numbers are run beside the model: what differs by more than rounding is not told.
+    """
+    for tolerance in TOLERANCES:
+        found = _read(trace, contexts, tolerance)
+        if found is not None:
+            found = measured(found, contexts, trace.answer)
+            if 1 - found.share.value <= ROUNDING:
+                return found
+    return None
+
+
+def _read(trace: Trace, contexts: Contexts, tolerance: float) -> Match | None:
     if trace.stack is not None:
-        return of_stack(trace.stack, contexts)
+        return of_stack(trace.stack, contexts, tolerance)
     if trace.merged is not None:
-        return of_layer(trace.merged)
+        return of_layer(trace.merged, tolerance)
     return of_iterates(trace.w, contexts) if trace.iterates else None
 
 
-def of_stack(stack: Stack, contexts: Contexts) -> Match | None:
+def of_stack(stack: Stack, contexts: Contexts, tolerance: float = EXACT) -> Match | None:
     """Gradient descent, heavy ball, Chebyshev or GD++: a diagonal network that never reads labels into inputs."""
-    whole, rest = (np.abs(in_units(each, contexts)).max() for each in (stack.tensors, stack.rest()))
+    whole, rest = (np.abs(in_units(each, contexts)).max(axis=(1, 2, 3, 4)) for each in (stack.tensors, stack.rest()))
     omegas, n = stack.omegas(), contexts.n
     # Labels into inputs and into labels, in the units in which the tensors are compared.
     ratio = float(contexts.power.mean() / np.einsum("bii->", contexts.s) * contexts.count * contexts.d)
-    labels = max(np.abs(n * omegas[:, 0, 1]).max() * ratio**0.5, np.abs(n * omegas[:, 1, 1]).max() * ratio)
-    if not np.isfinite(whole) or rest > EXACT * whole or labels * _size(contexts) > EXACT * whole:
+    labels = np.maximum(np.abs(n * omegas[:, 0, 1]) * ratio**0.5, np.abs(n * omegas[:, 1, 1]) * ratio)
+    # Layer by layer: a small layer may work on large inputs.
+    least = np.maximum(tolerance * whole, FAINT * whole.max())
+    if not np.isfinite(whole).all() or (rest > least).any() or (labels * _size(contexts) > least).any():
         return None
     steps, contractions = -n * omegas[:, 1, 0] + 0.0, -n * omegas[:, 0, 0] + 0.0
-    if np.abs(contractions).max() > EXACT * np.abs([steps, contractions]).max():
+    if np.abs(contractions).max() > tolerance * np.abs([steps, contractions]).max():
         told = {"step": steps.tolist(), "contraction": contractions.tolist(), "steps": len(steps)}
         return Match("GD++", "steps, and inputs that are made rounder", told, 2 * len(steps) - 1, ALL, WEIGHTS)
-    taken = steps[np.abs(steps) > EXACT * np.abs(steps).max()]
-    return _of_steps(taken) if len(taken) else None
+    taken = steps[np.abs(steps) > tolerance * np.abs(steps).max()]
+    return _of_steps(taken, tolerance) if len(taken) else None
 
 
 def _size(contexts: Contexts) -> float:
@@ -51,22 +73,22 @@ def _size(contexts: Contexts) -> float:
     return float(np.einsum("bii->", contexts.s) / contexts.count / contexts.d)
 
 
-def _of_steps(steps: Float[np.ndarray, " k"]) -> Match:
+def _of_steps(steps: Float[np.ndarray, " k"], tolerance: float) -> Match:
     count = len(steps)
-    if np.ptp(steps) <= EXACT * np.abs(steps).max():
+    if np.ptp(steps) <= tolerance * np.abs(steps).max():
         told = {"step": float(steps.mean()), "steps": count}
         return Match("gradient descent", "steps of one size", told, 1, ALL, WEIGHTS)
-    if (chebyshev := as_chebyshev(steps)) is not None:
+    if (chebyshev := as_chebyshev(steps, tolerance)) is not None:
         told = {**chebyshev._asdict(), "steps": count}
         return Match("Chebyshev iteration", "steps by the roots of Chebyshev's polynomial", told, 2, ALL, WEIGHTS)
-    if (ball := as_heavy_ball(steps)) is not None:
+    if (ball := as_heavy_ball(steps, tolerance)) is not None:
         told = {**ball._asdict(), "steps": count}
         return Match("heavy ball", "steps of one size with a momentum", told, 2, ALL, WEIGHTS)
     told = {"step": steps.tolist(), "steps": count}
     return Match("gradient descent", "each step of a size of its own", told, count, ALL, WEIGHTS)
 
 
-def of_layer(merged: GramAffine) -> Match | None:
+def of_layer(merged: GramAffine, tolerance: float = EXACT) -> Match | None:
     """Gradient descent, preconditioned or not, from zero or from a learnt start: one layer of linear attention."""
     start, tensor = (np.asarray(each, float) for each in (merged.offset, merged.tensor))
     d = len(start)
@@ -75,10 +97,10 @@ def of_layer(merged: GramAffine) -> Match | None:
     again = np.pad(gamma, ((0, 0), (0, 1)))[:, :, None] * reads[None, None, :]
     again = (again + np.swapaxes(again, 1, 2)) / 2
     size = np.abs(tensor).max()
-    if not np.isfinite(size) or size == 0 or np.abs(tensor - again).max() > EXACT * size:
+    if not np.isfinite(size) or size == 0 or np.abs(tensor - again).max() > tolerance * size:
         return None
-    begins = {"start": start.tolist()} if np.abs(start).max() > EXACT else {}
-    if np.abs(gamma - gamma[0, 0] * np.eye(d)).max() <= EXACT * size:
+    begins = {"start": start.tolist()} if np.abs(start).max() > tolerance else {}
+    if np.abs(gamma - gamma[0, 0] * np.eye(d)).max() <= tolerance * size:
         told = {"step": float(np.trace(gamma) / d), "steps": 1, **begins}
         return Match("gradient descent", "steps of one size", told, 1 + d * bool(begins), ALL, WEIGHTS)
     told = {"gamma": gamma.tolist(), **begins}

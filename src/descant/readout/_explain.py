@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import Float, PRNGKeyArray
@@ -66,8 +65,6 @@ def explain(
     called = "the network" if name is None else name
     facts: dict[str, Any] = {"model": called, "task": _in_words(task), "contexts": contexts}
     key = jax.random.key(0) if key is None else key
-    if not _finite(model):
-        return with_words(Explanation(**facts, left_out=1.0, verdict=DIVERGES, how="its weights"))
     drawn = Contexts.draw(task, contexts, key, tokens=needs_tokens(model))
     trace = traced(model, drawn)
     kept = _usual(trace)
@@ -85,9 +82,8 @@ def _read(task: AbstractTask, trace: Trace, drawn: Contexts) -> dict[str, Any]:
     spread = float(((answers - answers.mean(axis=0)) ** 2).sum(axis=1).mean())
     parts = {"trace": trace, "contexts": drawn}
     if spread <= 1e-20 * max(float((answers**2).sum(axis=1).mean()), 1e-300) or spread == 0:
-        return {"verdict": CONSTANT, "how": trace.how, "parts": parts, "match": _constant(answers)}
-    own_steps = trace.stack is not None or (trace.iterates and trace.depth > 1)
-    question = question_of(task, drawn, trace.answer, trace.start, trace.depth if own_steps else None)
+        return {"verdict": CONSTANT, "how": trace.how, "parts": parts, "match": _constant(trace.answer)}
+    question = question_of(task, drawn, trace.answer, trace.start, trace.steps)
     found = matches(question, drawn.root)
     exact = exact_match(trace, drawn)
     told = simplest(exact, found)
@@ -99,7 +95,7 @@ def _read(task: AbstractTask, trace: Trace, drawn: Contexts) -> dict[str, Any]:
         "matches": found,
         "not_told_apart": _alike(told, found) if verdict != NONE else (),
         "layers": layers_of(trace, drawn),
-        "penalties": _penalties(question, drawn),
+        "penalties": _penalties(task, question, drawn),
         "directions": directions_of(trace.stack, trace.states, drawn)
         if trace.stack is not None and trace.states is not None
         else None,
@@ -125,11 +121,6 @@ def _alike(told: Match, found: tuple[Match, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _finite(model: Any) -> bool:
-    arrays = jax.tree.leaves(eqx.filter(model, eqx.is_inexact_array))
-    return all(bool(np.isfinite(np.asarray(each)).all()) for each in arrays)
-
-
 def _usual(trace: Trace) -> np.ndarray:
     """Contexts on which nothing explodes, in any layer that is looked at."""
     with np.errstate(all="ignore"):
@@ -137,10 +128,23 @@ def _usual(trace: Trace) -> np.ndarray:
         finite = np.isfinite(trace.w).all(axis=(0, 2)) & np.isfinite(sizes)
         if not finite.any():
             return finite
-        return finite & (sizes <= EXPLODES * max(float(np.median(sizes[finite])), 1e-300))
+        return finite & (sizes <= EXPLODES * max(_scale(sizes[finite]), 1e-300))
 
 
-def _penalties(question: Question, drawn: Contexts) -> tuple[Penalty, ...]:
+def _scale(sizes: np.ndarray) -> float:
+    """The median, of those that are not zero: a model may be silent on most contexts."""
+    return float(np.median(sizes[sizes > 0])) if (sizes > 0).any() else 0.0
+
+
+def _known_tasks(task: AbstractTask) -> bool:
+    try:
+        task.regression().prior.moments(task.d)
+    except Unknown:
+        return False
+    return True
+
+
+def _penalties(task: AbstractTask, question: Question, drawn: Contexts) -> tuple[Penalty, ...]:
     """Ridge regression at every noise level by itself."""
     ridge = next(each for each in ALGORITHMS if each.name == "ridge regression")
     found = []
@@ -153,7 +157,8 @@ def _penalties(question: Question, drawn: Contexts) -> tuple[Penalty, ...]:
         half = len(target) // 2
         rest = ((fit.answers - target)[half:] ** 2).sum(axis=1)
         whole = ((target[half:] - target[:half].mean(axis=0)) ** 2).sum(axis=1)
-        found.append(Penalty(level.sigma, fit.parameters["penalty"], level.sigma**2, share(rest, whole)))
+        right = level.sigma**2 if _known_tasks(task) else None
+        found.append(Penalty(level.sigma, fit.parameters["penalty"], right, share(rest, whole)))
     return tuple(found)
 
 

@@ -16,12 +16,14 @@ IS, IS_NEARLY, NONE, CONSTANT, DIVERGES = "is", "is nearly", "none of these", "c
 class Penalty:
     """The penalty with which ridge regression is nearest to a model at a noise level, beside sigma^2, the right one.
 
+    `right` is None where the law of the tasks is not known.
+
     For tasks of another scale than 1 it is that of the prior's own metric, where sigma^2 is right again.
     """
 
     sigma: float
     penalty: float
-    right: float
+    right: float | None
     share: Share
 
     def as_json(self) -> dict[str, Any]:

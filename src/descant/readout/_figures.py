@@ -152,9 +152,10 @@ def _penalties(found: Explanation) -> Figure | None:
     if len(found.penalties) < 2:
         return None
     x = tuple(each.sigma for each in found.penalties)
+    right = tuple(each.right for each in found.penalties if each.right is not None)
     series = (
         Series("nearest to it", x, tuple(each.penalty for each in found.penalties)),
-        Series("right: σ²", x, tuple(each.right for each in found.penalties), style="dashed"),
+        *([Series("right: σ²", x, right, style="dashed")] if len(right) == len(x) else []),
     )
     return Figure(
         "penalties",

@@ -18,6 +18,9 @@ from ._seen import Seen
 NEARLY, ENOUGH = 0.99, 0.999
 # Of two algorithms that leave no more than twice as much as the other, the one with fewer numbers is told.
 AS_GOOD = 2.0
+# Of those that explain nearly all, the one of fewest numbers is told only if it leaves no more than so many times what
+# the nearest leaves; below the second number, nothing is compared.
+MANY, NOTHING_LEFT = 10.0, 1e-20
 # What is left below this is rounding: then it "is" the algorithm.
 ROUNDING = 1e-12
 # A start of this share of the answers' size is none.
@@ -32,7 +35,7 @@ class Match:
 
     `share` is that of the variance of the model's predictions, over contexts and queries that were not fitted to.
     `method` is "weights" if the parameters were read off gauge-fixed weights, and are exact but for rounding; else
-    "behaviour", and they are fitted.
+    "behaviour", and they are fitted; `at_edge` says that its number of steps is the largest that was tried.
     """
 
     algorithm: str
@@ -41,6 +44,7 @@ class Match:
     numbers: int
     share: Share
     method: str = BEHAVIOUR
+    at_edge: bool = False
 
     @property
     def distance(self) -> float:
@@ -57,6 +61,7 @@ class Match:
             "share": self.share.as_json(),
             "distance": self.distance,
             "method": self.method,
+            "at_edge": self.at_edge,
         }
 
 
@@ -127,26 +132,20 @@ def _named(algorithm: Algorithm, candidate: Candidate, explained: Share, questio
         del parameters["start"]
     elif not algorithm.believed and np.abs(question.start).max() > NO_START * size:
         parameters["start"] = question.start.tolist()
-    return Match(name, about, parameters, numbers, explained)
+    return Match(name, about, parameters, numbers, explained, at_edge=candidate.at_edge)
 
 
 def chosen(found: tuple[Match, ...]) -> Match:
-    """The one that is told: of those that explain all but rounding, or all but a thousandth, the one of fewest numbers.
+    """The one that is told: that of the largest share, or one with fewer numbers that leaves little more.
 
-    Where none does, that of the largest share, unless one with fewer numbers leaves less than twice as much.
+    Little more is less than twice as much, or less than ten times where all but a thousandth is explained.
     """
-    for limit in (ROUNDING, 1 - ENOUGH):
-        enough = [each for each in found if 1 - each.share.value <= limit]
-        if enough:
-            return min(enough, key=lambda each: (each.numbers, -each.share.value))
     least = max(1 - found[0].share.value, 0.0)
-    close = [each for each in found if 1 - each.share.value <= AS_GOOD * least]
+    limit = max(AS_GOOD * least, min(MANY * least, 1 - ENOUGH), NOTHING_LEFT)
+    close = [each for each in found if 1 - each.share.value <= limit]
     return min(close, key=lambda each: (each.numbers, -each.share.value))
 
 
 def simplest(exact: Match | None, found: tuple[Match, ...]) -> Match:
-    """What weights say, unless answers say it to rounding with fewer numbers: a trained weight is never quite zero."""
-    fitted = chosen(found)
-    if exact is None or (1 - fitted.share.value <= ROUNDING and fitted.numbers < exact.numbers):
-        return fitted
-    return exact
+    """What weights say, and was measured; else what answers say."""
+    return chosen(found) if exact is None else exact

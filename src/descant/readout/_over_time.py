@@ -134,12 +134,11 @@ def _moment(
     now, end = np.diff(trace.w, axis=0), np.diff(last.w, axis=0)
     off = tuple(_off(*each, kept) for each in zip(now, end, strict=True)) if same else nothing
     layers = layers_of(trace, drawn)
-    own = trace.stack is not None or (trace.iterates and trace.depth > 1)
     spread = np.abs(trace.answer - trace.answer.mean(axis=0)).max()
     if spread <= 1e-10 * max(float(np.abs(trace.answer).max()), 1e-300):
         name, share = "a constant", 1.0
     else:
-        question = question_of(task, drawn, trace.answer, trace.start, trace.depth if own else None)
+        question = question_of(task, drawn, trace.answer, trace.start, trace.steps)
         told = simplest(exact_match(trace, drawn), matches(question, drawn.root))
         name, share = told.algorithm, told.share.value
     return Moment(
@@ -173,7 +172,9 @@ def _sentence(name: str, at: float, moments: tuple[Moment, ...]) -> str:
     begin, end = moments[0], moments[-1]
     called = name[:1].upper() + name[1:]
     if at == begin.at:
-        return f"{called} is what it ends as from the first look on ({begin.label} of {end.label})."
+        return (
+            f"{called} is within 5% (squared) of what it ends as from the first look on ({begin.label} of {end.label})."
+        )
     if at == end.at:
         before = moments[-2].label
         return f"{called} becomes what it ends as only after {before} (of {end.label})."

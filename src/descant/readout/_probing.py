@@ -45,7 +45,10 @@ def probed(
     each = QUERIES_PER_DIMENSION * d + MORE_QUERIES
     # Queries of other prompts: drawn from the law, and the same for all contexts up to where they begin.
     pool = np.asarray(prompts.x_query, float)
-    index = (np.arange(contexts.count)[:, None] + 1 + np.arange(each)[None]) % contexts.count
+    if each > contexts.count:
+        # Inputs of the contexts may have another law, but no query is asked twice.
+        pool = np.concatenate([pool, np.asarray(prompts.x, float).reshape(-1, d)])
+    index = (np.arange(contexts.count)[:, None] + 1 + np.arange(each)[None]) % len(pool)
     queries = pool[index]
     answers = _answers(model, prompts.x, prompts.y, queries)
     half = each // 2

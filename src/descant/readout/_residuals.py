@@ -87,7 +87,7 @@ def heavy_ball_steps(step: float, momentum: float, count: int) -> Float[np.ndarr
     return np.sort(1 / now.roots().real)
 
 
-def as_chebyshev(steps: Float[np.ndarray, " k"]) -> Chebyshev | None:
+def as_chebyshev(steps: Float[np.ndarray, " k"], tolerance: float = EXACT) -> Chebyshev | None:
     """The range of a Chebyshev iteration that gradient descent with these step sizes is; None if it is none.
 
     Two steps are one for some range, always: from three on this says something.
@@ -99,11 +99,11 @@ def as_chebyshev(steps: Float[np.ndarray, " k"]) -> Chebyshev | None:
     cosines = np.sort(np.cos((2 * np.arange(1, count + 1) - 1) * np.pi / (2 * count)))
     middle, half = roots.mean(), roots @ cosines / (cosines @ cosines)
     found = Chebyshev(float(middle - half), float(middle + half))
-    close = np.abs(np.sort(chebyshev_roots(*found, count)) - roots).max() <= EXACT * roots.max()
-    return found if close and half > EXACT * middle else None
+    close = np.abs(np.sort(chebyshev_roots(*found, count)) - roots).max() <= tolerance * roots.max()
+    return found if close and half > tolerance * middle else None
 
 
-def as_heavy_ball(steps: Float[np.ndarray, " k"]) -> HeavyBall | None:
+def as_heavy_ball(steps: Float[np.ndarray, " k"], tolerance: float = EXACT) -> HeavyBall | None:
     """Step and momentum of heavy ball, if that is what gradient descent with these step sizes comes to."""
     count = len(steps)
     if count < 3 or not (np.isfinite(steps).all() and (steps > 0).all()):
@@ -114,7 +114,7 @@ def as_heavy_ball(steps: Float[np.ndarray, " k"]) -> HeavyBall | None:
     def slope(momentum: float) -> float:
         return float(heavy_ball(np.zeros(1), step, momentum, count)[0]) - float(steps.sum())
 
-    if slope(0.0) > -EXACT * steps.sum():
+    if slope(0.0) > -tolerance * steps.sum():
         return None
     try:
         found: Any = brentq(slope, 0.0, 4.0, xtol=1e-15)
@@ -122,4 +122,5 @@ def as_heavy_ball(steps: Float[np.ndarray, " k"]) -> HeavyBall | None:
         return None
     momentum = float(found)
     again = heavy_ball_steps(step, momentum, count)
-    return HeavyBall(step, momentum) if np.abs(again - np.sort(steps)).max() <= 1e3 * EXACT * steps.max() else None
+    # Roots are less exact than the coefficients that they are of.
+    return HeavyBall(step, momentum) if np.abs(again - np.sort(steps)).max() <= 1e3 * tolerance * steps.max() else None

@@ -41,11 +41,12 @@ class Stack(NamedTuple):
     tensors: Float[np.ndarray, "L e e e e"]
 
     @classmethod
-    def of(cls, model: AbstractLinearTransformer, d: int) -> "Stack":
-        """Gauge-fixed layers of any linear transformer, for inputs in R^d."""
+    def of(cls, model: AbstractLinearTransformer, d: int, *, projected: bool = True) -> "Stack":
+        """Gauge-fixed layers of any linear transformer, for inputs in R^d; `projected` leaves out what nobody reads."""
         p, q = (np.asarray(each, float) for each in model.dense(d))
         tensors = np.einsum("lkia,lkbj->lijab", p, q)
-        return cls(_live((tensors + tensors.swapaxes(-1, -2)) / 2))
+        tensors = (tensors + tensors.swapaxes(-1, -2)) / 2
+        return cls(_live(tensors) if projected and np.isfinite(tensors).all() else tensors)
 
     @property
     def layers(self) -> int:

@@ -25,6 +25,8 @@ from ._stack import MOST_DIMENSIONS, Stack, States
 
 # Iterates that differ by less than this share of their size are one.
 SAME = 1e-13
+# Answers whose squared difference is less than this share of their square are the same.
+AGREE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class Trace:
     linearity: Linearity | None = None
     # Whether the vectors in between are iterates of one variable, or answers that could be read there.
     iterates: bool = False
+    # Of a stack that is too wide for its layers to be read.
+    layers: int | None = None
 
     @property
     def answer(self) -> Float[np.ndarray, "B d"]:
@@ -56,6 +60,11 @@ class Trace:
     def depth(self) -> int:
         """Steps."""
         return len(self.w) - 1
+
+    @property
+    def steps(self) -> int | None:
+        """How many steps the model takes itself; None if that is not known."""
+        return self.depth if self.stack is not None or (self.iterates and self.depth > 1) else self.layers
 
 
 def needs_tokens(model: Any) -> bool:
@@ -69,16 +78,36 @@ def traced(model: AbstractPredictor | CompiledProgram, contexts: Contexts) -> Tr
         return _of_program(model, contexts)
     if isinstance(model, AbstractLinearTransformer) and contexts.d <= MOST_DIMENSIONS:
         model.check_inputs(contexts.d)
-        stack = Stack.of(model, contexts.d)
-        states = stack.states(contexts)
-        names = tuple(f"layer {layer + 1}" for layer in range(stack.layers))
-        return Trace(states.w, names, "its layers' weights", np.zeros(contexts.d), stack, states)
+        found = _of_stack(model, contexts)
+        if found is not None:
+            return found
     if model.linear:
         return _of_weights(model, contexts)
     answers, start, linearity = probed(model, contexts)
     first = np.zeros_like(answers) if start is None else np.broadcast_to(start, answers.shape)
     return Trace(np.stack([first, answers]), ("the network",), "its answers to many queries", start, None, None, None,
                  linearity)  # fmt: skip
+
+
+def _of_stack(model: AbstractLinearTransformer, contexts: Contexts) -> Trace | None:
+    """Layers without gauge freedom, if they answer as the model does; with writes that nobody reads, if only so."""
+    answers = weights_on(model, contexts)
+    for projected in (True, False):
+        stack = Stack.of(model, contexts.d, projected=projected)
+        states = stack.states(contexts)
+        if _agree(states.w[-1], answers):
+            names = tuple(f"layer {layer + 1}" for layer in range(stack.layers))
+            w = np.concatenate([states.w[:-1], answers[None]])
+            return Trace(w, names, "its layers' weights", np.zeros(contexts.d), stack, states)
+    return None
+
+
+def _agree(one: Float[np.ndarray, "B d"], other: Float[np.ndarray, "B d"]) -> bool:
+    """Whether answers are the same to rounding wherever both are numbers."""
+    with np.errstate(all="ignore"):
+        size, off = (other**2).sum(axis=1), ((one - other) ** 2).sum(axis=1)
+        both = np.isfinite(size) & np.isfinite(off)
+        return not both.any() or bool((off <= AGREE * np.maximum(size, np.median(size[both])))[both].all())
 
 
 def _of_weights(model: AbstractPredictor, contexts: Contexts) -> Trace:
@@ -93,8 +122,9 @@ def _of_weights(model: AbstractPredictor, contexts: Contexts) -> Trace:
             start = np.asarray(merged.offset, float)
     first = np.zeros_like(answers) if start is None else np.broadcast_to(start, answers.shape)
     name = "the layer" if merged is not None else "the model"
+    layers = model.layers if isinstance(model, AbstractLinearTransformer) else None
     how = "its weights" if merged is not None else "its weight vectors"
-    return Trace(np.stack([first, answers]), (name,), how, start, merged=merged)
+    return Trace(np.stack([first, answers]), (name,), how, start, merged=merged, layers=layers)
 
 
 def weights_on(model: AbstractPredictor, contexts: Contexts) -> Float[np.ndarray, "B d"]:

@@ -29,7 +29,7 @@ def percent(share: Share, *, error: bool = True) -> str:
     text = f"{value:.{digits}f}%"
     if text.startswith("100"):
         return "more than 99.9999%" if digits >= 6 else f"more than {100 - 10.0**-digits:.{digits}f}%"
-    return f"{text} ± {spread:.1g}%" if error and spread >= 1e-6 else text
+    return f"{text} ± {float(f'{spread:.1g}'):g}%" if error and spread >= 1e-6 else text
 
 
 def polynomial(fit: Fit | None) -> str:
@@ -62,7 +62,17 @@ def layer_sentence(layer: Layer) -> str:
             f"{name} is no gradient step that we know: the best one, of size {layer.step:.3g}, explains "
             f"{percent(layer.share)} of its update."
         )
-    words = f"{name} is {'a' if layer.share.value >= ALL else 'mostly a'} gradient step of size {layer.step:.3g}"
+    step = (
+        f"step of size {layer.step:.3g}" if (layer.step or 0.0) >= 0 else f"ascent of size {-(layer.step or 0.0):.3g}"
+    )
+    if layer.shrinking > layer.gradient + layer.momentum:
+        # The largest part first: a step may be next to nothing beside it.
+        shrunk = _at_levels(layer.shrinkage, ", shrunk by", ", grown by")
+        return (
+            f"{name} mostly rescales the answer{shrunk} (square {layer.shrinking:.2g} of the update's); its gradient "
+            f"{step} has {layer.gradient:.1g} ({percent(layer.share)} of its update together)."
+        )
+    words = f"{name} is {'a' if layer.share.value >= ALL else 'mostly a'} gradient {step}"
     if layer.before is not None:
         about = "" if layer.before.share.value >= ALL else "about "
         words += f" after preconditioning with {about}{polynomial(layer.before)}"
@@ -118,7 +128,8 @@ def parameters(match: Match) -> str:
     if "scale" in told:
         words.append(f"{steps} doublings from {told['scale']:.3g} I")
     if "penalty" in told:
-        words.append(f"penalty {told['penalty']:.3g}" if told["penalty"] > NO_PENALTY else "no penalty: least squares")
+        none = "no penalty: least squares" if match.algorithm == "ridge regression" else "no penalty"
+        words.append(f"penalty {told['penalty']:.3g}" if told["penalty"] > NO_PENALTY else none)
     if "gamma" in told:
         values = np.sort(np.linalg.eigvals(np.array(told["gamma"])).real)[::-1]
         words.append(f"a matrix with eigenvalues from {values[-1]:.3g} to {values[0]:.3g}")
@@ -131,7 +142,8 @@ def whole_sentence(found: Explanation) -> str:
     """What the model is, in one sentence."""
     match = found.match
     if found.verdict == DIVERGES or match is None:
-        return f"{found.model} diverges: on {100 * found.left_out:.3g}% of the contexts its answer is no usable number."
+        often = f"on {100 * found.left_out:.3g}% of the contexts its answer is"
+        return f"{found.model} diverges: {often} no number, or more than ten times as long as usual."
     if found.verdict == CONSTANT:
         return f"{found.model} answers the same whatever the context is: it has learnt nothing from contexts."
     if found.verdict == IS:
@@ -149,6 +161,7 @@ def more_sentences(found: Explanation) -> tuple[str, ...]:
     if found.not_told_apart and found.match is not None:
         others = ", ".join(found.not_told_apart)
         words.append(f"On these contexts it can't be told from: {others}.")
+    words += _of_others(found)
     # Of one level, what the model is says it all.
     if found.penalties and (found.verdict != IS or len(found.penalties) > 1):
         words.append(_of_penalties(found))
@@ -163,16 +176,36 @@ def more_sentences(found: Explanation) -> tuple[str, ...]:
         )
     if found.estimators and found.verdict != IS:
         best = found.estimators[0]
-        words.append(f"Of the estimators that we know, {best.name} is nearest ({percent(best.share)}).")
+        words.append(
+            f"Of the estimators that we know, {best.name} is nearest ({percent(best.share)})."
+            if best.share.value > 0
+            else "None of the estimators that we know is near it."
+        )
     if found.left_out > 0:
-        words.append(f"Left out are {100 * found.left_out:.2g}% of the contexts, on which it explodes.")
+        words.append(
+            f"Left out are {100 * found.left_out:.2g}% of the contexts, on which its answer is no number, or more than "
+            "ten times as long as usual."
+        )
     return tuple(words)
+
+
+def _of_others(found: Explanation) -> list[str]:
+    """Where more steps were not tried, and where one of more numbers comes nearer."""
+    match, words = found.match, []
+    if match is None:
+        return []
+    if match.at_edge:
+        words.append(f"No more than {match.parameters['steps']} steps were tried: it may take more.")
+    nearest = found.matches[0] if found.matches else match
+    if match.method != WEIGHTS and nearest.numbers > match.numbers and 2 * nearest.distance**2 < match.distance**2:
+        words.append(f"With more numbers, {nearest.algorithm} comes nearer: {percent(nearest.share)}.")
+    return words
 
 
 def _of_penalties(found: Explanation) -> str:
     """Penalties where a ridge regression is near at all."""
     near = [
-        f"{each.penalty:.3g} at σ = {each.sigma:.3g} (right would be {each.right:.3g}; {percent(each.share)})"
+        f"{each.penalty:.3g} at σ = {each.sigma:.3g} ({_right(each.right)}{percent(each.share)})"
         for each in found.penalties
         if each.share.value >= NEAR_AT_ALL
     ]
@@ -181,12 +214,24 @@ def _of_penalties(found: Explanation) -> str:
     return " ".join([*words, *([f"No ridge regression is near it at {', '.join(far)}."] if far else [])])
 
 
+def _right(penalty: float | None) -> str:
+    return "" if penalty is None else f"right would be {penalty:.3g}; "
+
+
 def _beside(step: OneStep) -> str:
     start, gamma = (
-        f"the same {what}" if (off or 0.0) < 1e-6 else f"a {what} that differs by {100 * (off or 0.0):.2g}%"
-        for what, off in (("start", step.start_off), ("Gamma", step.gamma_off))
+        f"the same {what}" if (off or 0.0) < 1e-6 else f"a {what} that {_off(off or 0.0, nothing)}"
+        for what, off, nothing in (
+            ("start", step.start_off, not any(step.true_start or ())),
+            ("Gamma", step.gamma_off, False),
+        )
     )
     return f"The best single step on this task has {start} and {gamma}."
+
+
+def _off(off: float, from_zero: bool) -> str:
+    """A share of what it is beside, or a distance where that is zero."""
+    return f"is zero, {off:.2g} away" if from_zero else f"differs by {float(f'{100 * off:.2g}'):g}%"
 
 
 def _of_directions(found: Explanation) -> list[str]:
