@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from .. import _check
 from ._flags import Force, Json
 from ._llm_tables import print_comparison, print_shares, print_study, progress_bars
 from ._printing import print_json
@@ -108,7 +107,7 @@ def sts(
     force
         Write into a folder of the model's name in OUT that Descant did not make.
     """
-    from .. import llm
+    from .. import _check, llm
 
     say = _say()
     _check_device(device, dtype)
@@ -196,7 +195,7 @@ def regression(
     force
         Write into a folder of the model's name in OUT that Descant did not make.
     """
-    from .. import llm
+    from .. import _check, llm
 
     say = _say()
     _check_device(device, dtype)

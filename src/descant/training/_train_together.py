@@ -32,8 +32,8 @@ def train_together(
     >>> tasks = [LinearRegression(d=2, n=4), LinearRegression(d=2, n=4, noise=1.0)]
     >>> choice = choose(models[0], tasks[0])
     >>> (_, why), _ = train_together(models, tasks, choice, keys=[jax.random.key(0)] * 2, settings=[{}, {}])
-    >>> why
-    "gradient below 1e-09 of the zero predictor's risk"
+    >>> "gradient" in why
+    True
     """
     together = choice.record.together
     if together is not None:
