@@ -2,7 +2,6 @@
 
 import os
 import random
-import time
 from pathlib import Path
 
 # Tests compile a lot and compute little: optimising every small program to the last would take most of the time.
@@ -30,6 +29,14 @@ def _checked() -> list[str]:
 install_import_hook(_checked(), "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
 
 import descant.tasks  # noqa: E402
+from tests.support.costs import (  # noqa: E402, F401
+    pytest_addoption,
+    pytest_runtest_makereport,
+    pytest_runtest_setup,
+    pytest_sessionfinish,
+    pytest_terminal_summary,
+    pytest_testnodedown,
+)
 
 # Most of the time goes into compiling small programs, the same ones in both processes and in every run: keep them.
 jax.config.update("jax_compilation_cache_dir", str(Path(__file__).parent.parent / ".pytest_cache" / "xla"))
@@ -37,10 +44,6 @@ jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
-
-
-# Until when slow tests may begin; zero is for ever.
-SLOW_UNTIL = int(os.environ.get("DESCANT_SLOW_UNTIL") or 0)
 
 
 class Keys:
@@ -75,19 +78,6 @@ def few_maps():
     maps = Path("/proc/self/maps")
     if maps.exists() and maps.read_bytes().count(b"\n") > MOST_MAPS:
         jax.clear_caches()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where time is limited, slow tests come in an order of its own every time; without a limit nothing is moved."""
-    if SLOW_UNTIL:
-        by_chance = random.Random(SLOW_UNTIL)
-        items.sort(key=lambda item: (item.get_closest_marker("slow") is not None) * (1 + by_chance.random()))
-
-
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Slow tests begin while there is time for them: `DESCANT_SLOW_UNTIL`, in seconds since 1970."""
-    if SLOW_UNTIL and time.time() > SLOW_UNTIL and item.get_closest_marker("slow") is not None:
-        pytest.skip("the time for slow tests is over")
 
 
 @pytest.fixture
