@@ -6,8 +6,7 @@ from pathlib import Path
 
 # Tests compile a lot and compute little: optimising every small program to the last would take most of the time.
 QUICKLY_COMPILED = (
-    "--xla_backend_optimization_level=0",
-    "--xla_llvm_disable_expensive_passes=true",
+    "--xla_backend_optimization_level=1",
     "--xla_cpu_parallel_codegen_split_count=1",
     # The newer way to make loops of fused operations; the older one takes a third less time for programs this small.
     "--xla_cpu_use_fusion_emitters=false",
@@ -72,6 +71,12 @@ class Keys:
 def keys() -> Keys:
     """Random keys; for tests that hold for every draw."""
     return Keys(int(os.environ.get("DESCANT_TEST_SEED") or random.randrange(2**31)))
+
+
+@pytest.fixture(autouse=True)
+def optimised(request):
+    """Programs of most tests run once, as they are written; of those that are marked `trains`, thousands of times."""
+    jax.config.update("jax_disable_most_optimizations", request.node.get_closest_marker("trains") is None)
 
 
 # Linux lets a process have 65,530 memory maps; every compiled program takes some, and beyond that LLVM crashes.

@@ -57,5 +57,6 @@ def see(monkeypatch, planted: Planted, folder: Path) -> None:
 def cases(planted: list[Planted], *quick: str) -> list:
     """The planted errors as cases of a test; those of a user's quick run are named, the others are marked slow."""
     return [
-        pytest.param(each, id=each.claim, marks=() if each.claim in quick else pytest.mark.slow) for each in planted
+        pytest.param(each, id=each.claim, marks=[] if each.claim in quick else [pytest.mark.slow, pytest.mark.trains])
+        for each in planted
     ]
