@@ -5,19 +5,17 @@ import random
 from pathlib import Path
 
 # Tests compile a lot and compute little: optimising every small program to the last would take most of the time.
-QUICKLY_COMPILED = (
-    "--xla_backend_optimization_level=1",
-    "--xla_cpu_parallel_codegen_split_count=1",
-    # The newer way to make loops of fused operations; the older one takes a third less time for programs this small.
-    "--xla_cpu_use_fusion_emitters=false",
+# The newer emitters of fused loops are left out: the older ones take a third less time for programs this small.
+os.environ["XLA_FLAGS"] = (
+    "--xla_backend_optimization_level=1 --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1 "
+    + os.environ.get("XLA_FLAGS", "")
 )
-os.environ["XLA_FLAGS"] = " ".join([*QUICKLY_COMPILED, os.environ.get("XLA_FLAGS", "")])
 
 import jax
 import pytest
-from jaxtyping import install_import_hook
 
 import descant
+from tests.support import checked
 
 # The rooms in which the compiler thinks: millions of calls on words and numbers, hardly an array. Checked at run time
 # they would take twenty times as long; pyright looks at them.
@@ -32,7 +30,7 @@ def _checked() -> list[str]:
 
 
 # Type-check the package while it is being tested. Must come before the first import of a room.
-install_import_hook(_checked(), "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
+checked.install(_checked())
 
 import descant.tasks  # noqa: E402
 from tests.support.costs import (  # noqa: E402, F401
@@ -77,6 +75,12 @@ def keys() -> Keys:
 def optimised(request):
     """Programs of most tests run once, as they are written; of those that are marked `trains`, thousands of times."""
     jax.config.update("jax_disable_most_optimizations", request.node.get_closest_marker("trains") is None)
+
+
+@pytest.fixture(autouse=True)
+def first_calls():
+    """Types and shapes are checked anew in every test."""
+    checked.forget_calls()
 
 
 # Linux lets a process have 65,530 memory maps; every compiled program takes some, and beyond that LLVM crashes.

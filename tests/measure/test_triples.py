@@ -53,7 +53,7 @@ ATTENTION = {
     "gd++": GDPlusPlusTransformer.random(1, key=KEY, scale=0.05),
     "two-layers": Diag.random(2, 1, key=KEY),
 }
-# Whether a risk is right doesn't hang on how low it is: a few searches for the best heads do, in the place of two dozen.
+# Whether a risk is right doesn't hang on how low it is: few searches for the best heads do, where two dozen are usual.
 FEW_STARTS = 3
 QUICK = ("prior-pool", "prior-student-t-3.5", "relu")
 

@@ -18,7 +18,7 @@ def _spent() -> float:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--costs", type=int, metavar="N", help="tell the CPU seconds of folders and of the N dearest tests")
+    parser.addoption("--costs", type=int, metavar="N", help="tell the CPU seconds of folders and the N dearest tests")
 
 
 @pytest.hookimpl(tryfirst=True)
