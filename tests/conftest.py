@@ -10,6 +10,8 @@ os.environ["XLA_FLAGS"] = (
     "--xla_backend_optimization_level=1 --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1 "
     + os.environ.get("XLA_FLAGS", "")
 )
+# For the processes that tests start: their numbers are compared with those of this process, to the same bits.
+os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
 
 import jax
 import pytest
