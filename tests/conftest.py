@@ -74,9 +74,9 @@ def keys() -> Keys:
 
 
 @pytest.fixture(autouse=True)
-def optimised(request):
-    """Programs of most tests run once, as they are written; of those that are marked `trains`, thousands of times."""
-    jax.config.update("jax_disable_most_optimizations", request.node.get_closest_marker("trains") is None)
+def compiling(request):
+    """Programs of most tests run once, as they are written; those of tests marked `optimised`, thousands of times."""
+    jax.config.update("jax_disable_most_optimizations", request.node.get_closest_marker("optimised") is None)
 
 
 @pytest.fixture(autouse=True)

@@ -40,7 +40,7 @@ def plant(monkeypatch, planted: Planted) -> None:
 
 
 def shrink(monkeypatch, planted: Planted) -> None:
-    """Make the experiment cheaper; searches for the best heads too, which must find their minimum three times anyway."""
+    """Make the experiment cheaper, and searches for the best heads, whose minimum must be found three times anyway."""
     for target, value in {"descant.forms._heads.FEWEST_STARTS": 6, **planted.smaller}.items():
         module, name = target.rsplit(".", 1)
         monkeypatch.setattr(import_module(module), name, value)
@@ -57,6 +57,8 @@ def see(monkeypatch, planted: Planted, folder: Path) -> None:
 def cases(planted: list[Planted], *quick: str) -> list:
     """The planted errors as cases of a test; those of a user's quick run are named, the others are marked slow."""
     return [
-        pytest.param(each, id=each.claim, marks=[] if each.claim in quick else [pytest.mark.slow, pytest.mark.trains])
+        pytest.param(
+            each, id=each.claim, marks=[] if each.claim in quick else [pytest.mark.slow, pytest.mark.optimised]
+        )
         for each in planted
     ]

@@ -62,6 +62,7 @@ def test_one_layer_reaches_its_exact_optimum(name, task):
 
 
 @pytest.mark.parametrize("name", quick(["lsa", "ltb"]))
+@pytest.mark.optimised
 def test_a_pool_leads_to_the_same_optimum(name, few_draws):
     """Least squares on sampled contexts, measured exactly: within 0.1%."""
     law = six_tasks()["mean and noise"]
@@ -74,6 +75,7 @@ def test_a_pool_leads_to_the_same_optimum(name, few_draws):
 
 
 @pytest.mark.slow
+@pytest.mark.optimised
 def test_two_layers_find_the_better_basin(few_draws):
     """On {1, 3} GD++ with two layers has minima near .302 and near .246; DIAG reaches .2005 (half-MSE, adjusted)."""
     law = LinearRegression(10, 20, noise=CategoricalNoise([1.0, 3.0]))
@@ -95,6 +97,7 @@ def test_the_way_to_full_leads_over_fewer_symmetries():
     assert every == [*names[:-1], "full 1", "full 2"]
 
 
+@pytest.mark.optimised
 def test_a_large_model_is_kept_where_it_is_best_on_contexts_held_out(tmp_path):
     """FULL has 484 numbers here and 512 contexts: what it learns from them is soon of no use elsewhere."""
     law = LinearRegression(10, 20, noise=CategoricalNoise([1.0, 3.0]))
