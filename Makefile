@@ -53,9 +53,9 @@ clean:  ## remove .venv and everything that was built
 
 $(CORE): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(PIP) --editable .
+	$(PIP) --editable '.[claims]'
 	touch $@
 
 $(DEV): $(CORE)
-	$(PIP) --editable '.[dev,docs,explorer]'
+	$(PIP) --editable '.[dev,docs,explorer,notebooks,tables]'
 	touch $@
