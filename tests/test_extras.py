@@ -82,8 +82,8 @@ def test_the_shell_says_it_too(tmp_path):
     assert "whose table is a Parquet file, needs pyarrow" in done.stderr and "'descant[tables]'" in done.stderr
 
 
-def test_the_claim_on_digits_says_what_it_lacks(without):
-    from descant.claims.ltb._digits import split_digits
-
-    with pytest.raises(MissingExtra, match=r"digits needs scikit-learn, .*descant\[claims\]"):
-        split_digits(2, 0)
+def test_claims_that_lack_a_package_are_refused_before_anything_is_computed(without, tmp_path, capsys):
+    status, out, err = run("reproduce", "ltb", "--out", str(tmp_path / "report"), capsys=capsys)
+    assert (status, out) == (2, "")
+    assert "the claim digits needs scikit-learn, which is not installed" in err and "'descant[claims]'" in err
+    assert not list(tmp_path.rglob("judgement.json"))

@@ -6,7 +6,6 @@ import numpy as np
 from jax.scipy.special import ndtr
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..._extras import require
 from ..._random import normals
 from ...tasks import AbstractTask, Prompt
 
@@ -64,7 +63,6 @@ def split_digits(d: int, seed: int) -> tuple[tuple[np.ndarray, np.ndarray], tupl
 
     Components are scaled so that a training image has the mean square 1 per component; none is whitened.
     """
-    require("sklearn", "the claim on handwritten digits")
     # Listing the claims should not wait for scikit-learn.
     from sklearn.datasets import load_digits  # noqa: PLC0415
     from sklearn.decomposition import PCA  # noqa: PLC0415
