@@ -198,7 +198,8 @@ def _(inside, moved):
 
     The steps have become unequal: over a spread of curvatures, a few steps of different sizes do more than as many
     equal ones. The numbers before `w` have moved too. Plain gradient descent has a 1 there; but three steps with such
-    numbers are a polynomial of $X^\\top X$ times $X^\\top y$, and that may be a known method again. Its answers say which:
+    numbers are a polynomial of $X^\\top X$ times $X^\\top y$, and that may be a known method again. Its answers say
+    which:
 
     > {inside.sentence} {inside.sentences[0]}
 
