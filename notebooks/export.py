@@ -9,6 +9,7 @@ import hashlib
 import importlib.util
 import io
 import os
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -55,6 +56,9 @@ def page(name: str) -> Path:
         done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"notebooks/{name}.py can't be executed:\n{done.stderr[-4000:]}")
+        for old in CACHE.glob(f"{name}-*"):
+            if old != folder:
+                shutil.rmtree(old)
     return folder
 
 

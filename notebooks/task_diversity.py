@@ -108,7 +108,7 @@ def _(new, pool_of, sizes):
 
 @app.cell(hide_code=True)
 def _(layers, pools, ridge, seen, sizes, step, unseen):
-    figure, panels = plt.subplots(1, 2, figsize=(8, 3.8), layout="constrained", sharey=True)
+    figure, panels = plt.subplots(2, 1, figsize=(7, 6), layout="constrained", sharex=True)
     for _found, _label, _style in ((seen, "tasks of the pool", "o-"), (unseen, "new tasks", "s-")):
         _bars = [2 * _found[K].standard_error for K in sizes]
         panels[0].errorbar(sizes, [_found[K].value for K in sizes], _bars, fmt=_style, label=_label)
@@ -119,9 +119,9 @@ def _(layers, pools, ridge, seen, sizes, step, unseen):
         panels[1].errorbar(sizes, [each.mean() for each in _values], _bars, fmt=_style, label=_label)
     panels[1].axhline(step, color="0.4", linestyle="--", label="best step for new tasks")
     for _panel, _title in zip(panels, ("The best predictor for the pool", "The best step for the pool"), strict=True):
-        _panel.set(xlabel="tasks in the pool, K", xscale="log", ylim=(-0.2, None), title=_title)
+        _panel.set(ylabel="risk", xscale="log", ylim=(-0.2, 8), title=_title)
         _panel.legend(frameon=False)
-    panels[0].set_ylabel("risk")
+    panels[1].set_xlabel("tasks in the pool, K")
     figure
     return
 
@@ -162,14 +162,14 @@ def _(layers, ridge, seen, step, unseen):
         f"""
     ## From memorising to ridge
 
-    **Left.** With few tasks the best predictor recognises: with four tasks it is nearly always right
+    **Above.** With few tasks the best predictor recognises: with four tasks it is nearly always right
     (risk {seen[4].value:.3f}), and on a new task it answers with the old ones, whatever the examples say
     (risk {unseen[4].value:.1f}; answering 0 has 3). As the pool fills the space, recognising the nearest old task
     becomes as good as learning, and the two curves close in on ridge regression from both sides. At 256 tasks in three
     dimensions they are still apart ({seen[256].value:.3f} and {unseen[256].value:.3f}; ridge has {ridge.value:.3f}):
     a pool must be dense on the scale of what the examples leave open, and in more dimensions that takes more tasks.
 
-    **Right.** One step of gradient descent from a learnt start (what one layer of linear attention with a guess can do)
+    **Below.** One step of gradient descent from a learnt start (what one layer of linear attention with a guess can do)
     memorises a *single* task, in its start, and has risk 0 on it. But it has no place for several: all that it can know
     of a pool is its mean and its covariance. So it is soon nearly the same layer as for new tasks. It generalises early
     because it can't memorise.

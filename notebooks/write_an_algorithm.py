@@ -117,7 +117,7 @@ def _():
 
 
 @app.cell
-def _(samples, start, task):
+def _(start, task):
     trained = train(
         start,
         task,
@@ -126,7 +126,7 @@ def _(samples, start, task):
         steps=300,
         batch=512,
         schedule="cosine",
-        samples=samples,
+        samples=131_072,
         key=jax.random.key(1),
     )
     text = decompile(trained.model.settled())
@@ -166,8 +166,8 @@ def _(before, curve, equal, etas, ridge, samples, trained):
     |---|---|
 {_table}
 
-    (Means over {samples:,} prompts with standard errors. Those of the network are taken on prompts of tokens, the
-    others on second moments, where chance is smaller.)
+    (Means over {samples:,} contexts with standard errors, of the trained network over 131,072. Those of networks are
+    taken on prompts of tokens, the others on second moments, where chance is smaller.)
 
     ## What did the training change?
 

@@ -2,6 +2,8 @@
 
 from typing import assert_type
 
+import jax
+
 from descant import LinearRegression, Risk, UniformNoise, best, risk
 from descant.programs import CompiledProgram, compile_program
 from descant.readout import Explanation, explain
@@ -12,7 +14,7 @@ assert_type(task, LinearRegression)
 assert_type(risk(best("lsa", task), task), Risk)
 assert_type(risk(best("lsa", task), task).value, float)
 
-trained = train(make_model("lsa", task), task)
+trained = train(make_model("lsa", task, key=jax.random.key(0)), task)
 assert_type(trained, Trained)
 assert_type(trained.risk.standard_error, float)
 assert_type(explain(trained.model, task), Explanation)
