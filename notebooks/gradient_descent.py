@@ -46,6 +46,7 @@ def _():
 
 @app.cell(hide_code=True)
 def _(risks):
+    assert abs(risks["gd"].value - risks["lsa"].value) < 1e-9
     mo.md(
         f"""
     | predictor | risk | |
@@ -55,9 +56,8 @@ def _(risks):
     | `lsa`: the best layer of linear self-attention, over all weights | {risks["lsa"].value:.4f} | exact |
     | `ridge`: the best predictor of all | {risks["ridge"].value:.4f} | ± {risks["ridge"].standard_error:.4f} |
 
-    The best layer and the best step have the same risk (the two numbers differ by
-    {abs(risks["gd"].value - risks["lsa"].value):.0e}). So here a layer of linear attention *can* do no better than a
-    step of gradient descent. And both are far from ridge regression: one step is not much.
+    The best layer and the best step have the same risk, to rounding. So here a layer of linear attention *can* do no
+    better than a step of gradient descent. And both are far from ridge regression: one step is not much.
     """
     )
     return

@@ -43,7 +43,7 @@ def _():
 
 @app.cell
 def _(samples, task):
-    # A small search, of seconds: few starts, a pool of few contexts. descant table1 searches longer.
+    # A small search, of seconds: few starts, a pool of few contexts. Left out, train searches longer.
     quick = {"random_starts": 2, "pieces": 4, "most_pieces": 8, "drawn": 8}
     nets = {
         1: train(make_model("diag", task, layers=1, key=jax.random.key(0)), task, samples=samples),
@@ -187,7 +187,7 @@ def _():
       and of ridge regression with a tuned estimate of the noise.
     - They adapt to the noise by shrinking, prompt by prompt. The read-out above shows it; that it *is* an estimate of
       the noise in any stricter sense is not shown.
-    - The networks are the best of a small search. A longer one (`descant table1`) finds better ones; see
+    - The networks are the best of a small search; `train` with its own settings searches longer. See
       [training](../training.md), also on what happens on rare contexts when there is no noise.
     """)
     return
