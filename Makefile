@@ -5,7 +5,7 @@ CORE := .venv/.core
 DEV := .venv/.dev
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help setup torch ray llm reproduce test check bench docs figures clean
+.PHONY: help setup torch ray llm reproduce test check wheel bench docs figures clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -35,6 +35,9 @@ check: $(DEV)  ## ruff, pyright, and a strict build of the documentation
 	$(BIN)/pyright
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+wheel: $(DEV)  ## build sdist and wheel, and try the wheel in clean environments; PYTHONS='--python 3.13' for one
+	$(BIN)/python scripts/check_wheel.py $(PYTHONS)
+
 bench: $(DEV)  ## benchmarks; each prints a ratio
 	$(BIN)/python -m benchmarks
 
@@ -49,13 +52,13 @@ figures: $(DEV)  ## make the pictures of the README and of the documentation aga
 	$(BIN)/python docs/screenshot.py report/index.html docs/assets/report.png
 
 clean:  ## remove .venv and everything that was built
-	rm -rf .venv site dist results report .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .cache site dist results report .pytest_cache .ruff_cache .hypothesis
 
 $(CORE): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(PIP) --editable .
+	$(PIP) --editable '.[claims]'
 	touch $@
 
 $(DEV): $(CORE)
-	$(PIP) --editable '.[dev,docs,explorer]'
+	$(PIP) --editable '.[dev,docs,explorer,notebooks,tables]'
 	touch $@

@@ -67,6 +67,9 @@ class Claim:
         What is done at each budget, in words.
     seconds
         About how long the quick budget takes on one core: the longest claims are begun first.
+    needs
+        Packages that are not in the core, by the names under which they are imported; who lacks one is told before
+        anything is computed.
     """
 
     id: str
@@ -82,6 +85,7 @@ class Claim:
     budgets: dict[str, str]
     seconds: float
     experiment: "Callable[[Lab], Evidence]"
+    needs: tuple[str, ...] = ()
 
     @property
     def doubtful(self) -> bool:
@@ -134,6 +138,7 @@ def claim(
     whose: str = "",
     seen: str = "",
     identity: bool = False,
+    needs: tuple[str, ...] = (),
 ):
     """Decorate an experiment so that it is found.
 
@@ -170,6 +175,7 @@ def claim(
             budgets={"quick": quick, "full": full},
             seconds=seconds,
             experiment=experiment,
+            needs=needs,
         )
         return experiment
 

@@ -80,6 +80,7 @@ def reproduce(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from .._extras import require
     from .._output import reserve
     from ..claims import all_claims, find, judge_all, kept
     from ..report import NAMES, draw_figures, write_report
@@ -89,6 +90,9 @@ def reproduce(
     asked, everything = find(list(ids)), all_claims()
     reserve(out, NAMES, force=force)
     before = kept(out, everything, budget=budget, seed=seed)
+    for claim in asked.values():
+        for package in claim.needs if claim.id not in before else ():
+            require(package, f"the claim {claim.id}")
     console = Console(stderr=json)
     judgements: dict[str, Judgement] = {}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

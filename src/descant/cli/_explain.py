@@ -182,7 +182,7 @@ def _over_time(
             f"the run {run.name} kept no models along the way: it is of an older version, or its model is large; train "
             "it again (--no-resume)."
         )
-    rows = run.metrics().to_pylist()
+    rows = run.records()
     models = []
     with tempfile.TemporaryDirectory() as folder:
         for count, content in kept.items():

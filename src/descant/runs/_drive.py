@@ -41,7 +41,7 @@ def drive(
             tracker.start(run.name, run.config)
         begun = run.checkpoint()
         if begun is not None:
-            run.metrics()  # damaged rows are found now, not when all is done
+            run.records()  # damaged rows are found now, not when all is done
         keeper = _Keeper(run, begun or trainer.init(), trackers, snapshot)
 
         def each(state: State, rows: list[dict[str, Any]]) -> None:

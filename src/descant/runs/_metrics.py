@@ -1,15 +1,11 @@
-"""Rows of metrics: lines of JSON while a run is under way, a Parquet file when it is finished."""
+"""Rows of metrics as lines of JSON: while a run is under way, and for good where PyArrow is not installed."""
 
-import io
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from .._plain import flat, line, plain, restored
+from .._plain import flat, line, restored
 from ._checkpoint import REMEDY, Mark
 
 
@@ -25,69 +21,20 @@ def read_lines(path: Path, mark: Mark) -> list[dict[str, Any]]:
     data = path.read_bytes()[: mark.size]
     if Mark().after(data) != mark:
         raise ValueError(f"{path} is not what its checkpoint counts on, it was changed or damaged; {REMEDY}.")
+    return lines_of(data)
+
+
+def lines_of(data: bytes) -> list[dict[str, Any]]:
+    """The rows that `to_lines` wrote."""
     return [restored(json.loads(text)) for text in data.split(b"\n")[:-1]]
 
 
-def to_table(rows: Sequence[dict[str, Any]]) -> pa.Table:
-    """Rows as columns, in the order in which their names first come up; what a row lacks is null.
+def records(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows with the same names each, in the order in which they first come up; what a row lacks is None.
 
-    >>> to_table([{"step": 1}, {"step": 2, "risk": 0.5}]).to_pylist()
-    [{'step': 1, 'risk': None}, {'step': 2, 'risk': 0.5}]
+    >>> records([{"step": 1}, {"step": 2, "risk": {"value": 0.5}}])
+    [{'step': 1, 'risk_value': None}, {'step': 2, 'risk_value': 0.5}]
     """
     flattened = [flat(row, "_") for row in rows]
     names = list(dict.fromkeys(name for row in flattened for name in row))
-    return pa.table({name: _column([row.get(name) for row in flattened]) for name in names})
-
-
-def _column(values: list[Any]) -> pa.Array:
-    try:
-        return pa.array(values)
-    except (pa.ArrowException, OverflowError):
-        return _as_text(values)
-
-
-def _as_text(values: list[Any]) -> pa.Array:
-    """What has no type in common, as JSON."""
-    texts = [value if value is None or isinstance(value, str) else line("rows", value) for value in values]
-    return pa.array(texts, pa.string())
-
-
-def to_parquet(table: pa.Table) -> bytes:
-    """The bytes of a Parquet file; equal tables are equal bytes."""
-    file = io.BytesIO()
-    pq.write_table(table, file)
-    return file.getvalue()
-
-
-def read_parquet(path: Path) -> pa.Table:
-    """The table in a file."""
-    try:
-        return pq.read_table(pa.BufferReader(path.read_bytes()))
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"{path} can't be read: {error}; {REMEDY}.") from None
-
-
-def union(tables: Sequence[pa.Table]) -> pa.Table:
-    """One table below the other, by the names of columns; those that have no type in common become text."""
-    try:
-        return pa.concat_tables(tables, promote_options="permissive")
-    except pa.ArrowException:
-        names = dict.fromkeys(name for table in tables for name in table.column_names)
-        mixed = [name for name in names if not _fit([table for table in tables if name in table.column_names], name)]
-        return pa.concat_tables([_with_text(table, mixed) for table in tables], promote_options="permissive")
-
-
-def _fit(tables: list[pa.Table], name: str) -> bool:
-    try:
-        pa.concat_tables([table.select([name]) for table in tables], promote_options="permissive")
-    except pa.ArrowException:
-        return False
-    return True
-
-
-def _with_text(table: pa.Table, names: list[str]) -> pa.Table:
-    for name in names:
-        if name in table.column_names:
-            values = [plain(name, value) for value in table[name].to_pylist()]
-            table = table.set_column(table.column_names.index(name), name, _as_text(values))
-    return table
+    return [{name: row.get(name) for name in names} for row in flattened]

@@ -5,7 +5,8 @@ metrics.jsonl            rows of metrics while it is under way
 checkpoint.safetensors   the state to go on from, and how many of the rows belong to it
 snapshots.safetensors    the model after some of the rows, if the training was asked to keep it along the way
 metrics.parquet, model.safetensors, result.json
-                         what came out; result.json is written last, and is there if and only if the run is finished
+                         what came out; result.json is written last, and is there if and only if the run is finished.
+                         Where PyArrow is not installed the metrics stay in metrics.jsonl
 
 Every file carries a checksum, or another file does: config.json, the checkpoint and result.json their own, the
 checkpoint that of its rows, result.json those of the files that came with it. And every file is of this run: the
@@ -16,12 +17,12 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import equinox as eqx
-import pyarrow as pa
 
 from .._disk import remove, write_at, write_whole
+from .._extras import installed, require
 from .._lock import NAME as LOCK, is_locked, locked
 from .._sealed import check_fields, digest, read_page, write_page
 from .._trainer import State
@@ -30,6 +31,9 @@ from . import _checkpoint, _metrics, _snapshots
 from ._checkpoint import REMEDY, Mark, check_owner
 from ._key import run_key
 from ._trackers import Tracker
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FORMAT = "descant-run-1"
 CONFIG, RESULT, MODEL = "config.json", "result.json", "model.safetensors"
@@ -110,7 +114,7 @@ class Run:
         try:
             for name in dict.fromkeys([*self.files, MODEL]) if self.finished else ():
                 self.file(name)
-            self.metrics()
+            self._check_rows()
         except (ValueError, OSError) as error:
             return str(error)
         return None
@@ -129,19 +133,24 @@ class Run:
                 latest = max(latest, path.stat().st_mtime)
         return latest
 
-    def metrics(self) -> pa.Table:
-        """All rows so far: those that belong to the last checkpoint, or all of a finished run."""
-        if not self.finished:
-            try:
-                table = _metrics.to_table(self._rows())
-            except FileNotFoundError:
-                table = None
-            # The run may have been finished, and tidied up, while we read.
-            if not self.finished:
-                if table is None:
-                    raise ValueError(f"{self.folder / LINES} is missing; {REMEDY}.")
-                return table
-        return _metrics.read_parquet(self.file(PARQUET))
+    def metrics(self) -> "pa.Table":
+        """All rows so far as a table: those that belong to the last checkpoint, or all of a finished run.
+
+        Takes the extra `tables`; `records` has the same rows without it.
+        """
+        require("pyarrow", "a table of metrics")
+        from . import _tables  # noqa: PLC0415  (an extra)
+
+        rows = self._told()
+        return _tables.read_parquet(self.file(PARQUET)) if rows is None else _tables.to_table(rows)
+
+    def records(self) -> list[dict[str, Any]]:
+        """All rows so far, a dictionary each, all with the same names; what a row lacks is None."""
+        rows = self._told()
+        if rows is not None:
+            return _metrics.records(rows)
+        require("pyarrow", f"{self.file(PARQUET)}, the metrics of a finished run,")
+        return self.metrics().to_pylist()
 
     def model(self, kinds: Named | Iterable[Named] = ()) -> Any:
         """The trained model; `kinds` are one or many records, classes or `module:name`, as `load` takes them."""
@@ -229,11 +238,7 @@ class Run:
             _check_name("beside", name)
         with self.working():
             self._not_finished()
-            contents = {
-                **(beside or {}),
-                PARQUET: _metrics.to_parquet(_metrics.to_table(self._rows())),
-                MODEL: to_bytes(model),
-            }
+            contents = {**(beside or {}), **_packed(self._rows()), MODEL: to_bytes(model)}
             if kept := self.snapshots():
                 contents[SNAPSHOTS] = _snapshots.to_bytes(kept, self.key)
             for name, content in contents.items():
@@ -286,7 +291,30 @@ class Run:
 
     def _left(self) -> list[Path]:
         """What a finished run has no more need of."""
-        return [path for path in self._files(LINES, CHECKPOINT) if path.exists()]
+        try:
+            kept = self.files
+        except ValueError:  # a result that can't be read needs all there is
+            return []
+        return [path for path in self._files(LINES, CHECKPOINT) if path.exists() and path.name not in kept]
+
+    def _told(self) -> list[dict[str, Any]] | None:
+        """All rows so far, from lines; None if they are in a Parquet file."""
+        if not self.finished:
+            try:
+                rows = self._rows()
+            except FileNotFoundError:
+                rows = None
+            # The run may have been finished, and tidied up, while we read.
+            if not self.finished:
+                if rows is None:
+                    raise ValueError(f"{self.folder / LINES} is missing; {REMEDY}.")
+                return rows
+        return _metrics.lines_of(self.file(LINES).read_bytes()) if LINES in self.files else None
+
+    def _check_rows(self) -> None:
+        """A `ValueError` unless the rows are there as they were written."""
+        if self._told() is None:
+            self.file(PARQUET)
 
     def _rows(self) -> list[dict[str, Any]]:
         return _metrics.read_lines(self.folder / LINES, _checkpoint.mark_of(self.folder / CHECKPOINT, self.key))
@@ -300,7 +328,8 @@ class Run:
         try:
             check_owner(outcome["key"], self.key)
             for name in outcome["files"]:
-                _check_name("files", name)
+                if name != LINES:
+                    _check_name("files", name)
         except ValueError as error:
             raise ValueError(f"{path} can't be read: {error}; {REMEDY}.") from None
         return outcome
@@ -317,6 +346,15 @@ class Run:
     def _not_finished(self) -> None:
         if self.finished:
             raise ValueError(f"the run {self.name} is finished; read its result, or delete it to do it again.")
+
+
+def _packed(rows: list[dict[str, Any]]) -> dict[str, bytes]:
+    """The file in which a finished run keeps its rows, by its name."""
+    if not installed("pyarrow"):
+        return {LINES: _metrics.to_lines(rows)}
+    from . import _tables  # noqa: PLC0415  (an extra)
+
+    return {PARQUET: _tables.to_parquet(_tables.to_table(rows))}
 
 
 def _check_name(argument: str, name: str) -> None:

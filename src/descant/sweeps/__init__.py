@@ -3,6 +3,11 @@
 The room knows no model and no task: an `Evaluator` says which fields a point has and answers for a group of points.
 """
 
+from .._extras import require as _require
+
+_require("pyarrow", "a sweep, whose table is a Parquet file,")
+
+# ruff: noqa: E402
 from ._evaluator import Evaluator as Evaluator, as_evaluator as as_evaluator, find_evaluator as find_evaluator
 from ._fields import Fields as Fields, read_fields as read_fields
 from ._grid import Axis as Axis, Grid as Grid, read_grid as read_grid

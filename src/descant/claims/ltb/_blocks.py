@@ -163,7 +163,7 @@ def _train(lab: Lab, run: Any, size: Setting, mlp: str, width: int) -> None:
     for model, task in zip(trainer.members(state), tasks, strict=True):
         values, errors = sampled_risks([model], task, samples=size.samples, key=lab.key("test prompts"))
         risks.append([float(values[0]), float(errors[0])])
-    rows = run.metrics().to_pylist()
+    rows = run.records()
     result = {"risks": risks, "curve": thinned([[row["step"], *_losses(row, len(tasks))] for row in rows])}
     run.finish(trainer.model(state), {"found": result, "risk": risks[0][0], "standard_error": risks[0][1]})
 

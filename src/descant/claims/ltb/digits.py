@@ -171,6 +171,7 @@ def measured(lab: Lab) -> dict[str, Any]:
 @claim(
     "digits",
     paper="ltb",
+    needs=("sklearn",),
     whose="extension",
     where="Beyond the paper: its claim on data that is not Gaussian",
     title="On handwritten digits, the block wins by two to three per cent where tasks have a common part of strength 2",
