@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -51,16 +52,23 @@ def library() -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
 
 
-def run(text: str) -> Ran:
+def _environment() -> dict[str, str]:
+    """These sources, whichever are installed; compiled programs are kept, since most of the time goes into them."""
+    kept = {"JAX_COMPILATION_CACHE_DIR": str(KEPT / "xla"), "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.2"}
+    return {**os.environ, **kept, "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "src", ROOT / "examples"))), "MPLBACKEND": "agg"}
+
+
+def run(text: str, page: str = "a page") -> Ran:
     """Run a page's code, or find what it did when it was run before."""
     todo = json.dumps(blocks(text))
     folder = KEPT / hashlib.sha256((library() + todo).encode()).hexdigest()[:16]
     if not (folder / ".printed.json").exists():
         folder.mkdir(parents=True, exist_ok=True)
-        done = subprocess.run([sys.executable, "-c", RUNNER], cwd=folder, input=todo, capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-c", RUNNER], cwd=folder, env=_environment(), input=todo, capture_output=True, text=True
+        )
         if done.returncode:
-            first = todo[:200]
-            raise RuntimeError(f"the code of a page can't be run; it begins {first}\n{done.stderr[-3000:]}")
+            raise RuntimeError(f"the code of {page} can't be run:\n{done.stderr[-3000:]}")
     printed = json.loads((folder / ".printed.json").read_text())
     return Ran(printed, sorted(path for path in folder.glob("*") if path.is_file() and path.name[0] != "."))
 

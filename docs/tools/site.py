@@ -43,7 +43,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
                 files.append(File.generated(config, name, abs_src_path=str(path)))
     todo = [file for file in files.documentation_pages() if running.wanted(file.content_string)]
     with ThreadPoolExecutor(2) as threads:
-        for file, ran in zip(todo, threads.map(lambda file: running.run(file.content_string), todo), strict=True):
+        done = threads.map(lambda file: running.run(file.content_string, file.src_uri), todo)
+        for file, ran in zip(todo, done, strict=True):
             _ran[file.src_uri] = ran
             for path in ran.files:
                 name = (Path(file.src_uri).parent / path.name).as_posix()
