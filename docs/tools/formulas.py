@@ -50,7 +50,15 @@ def _symbol(found: re.Match[str]) -> str:
 
 
 def typeset(text: str) -> str:
-    """A text whose formulas are LaTeX between dollars; what stands between backticks is code, but for inner products."""
+    """A text whose formulas are LaTeX between dollars; what stands between backticks is code, but for inner products.
+
+    Lines that are indented by four are code, too.
+    """
+    kept = re.split(r"((?:^ {4}.*\n?)+)", text, flags=re.MULTILINE)
+    return "".join(each if index % 2 else _typeset(each) for index, each in enumerate(kept))
+
+
+def _typeset(text: str) -> str:
     text = INNER.sub(lambda found: f"$\\langle {latex(found[1])}\\rangle{found[2]}$", text)
     parts = CODE.split(text)
     for index in range(0, len(parts), 2):
