@@ -30,8 +30,7 @@ if __name__ == "__main__":
     Path("heat-map.toml").write_text(GRID)
     plan = make_plan(read_grid(Path("heat-map.toml")), find_evaluator("heat_map:worth"))
     workers = EXECUTORS[sys.argv[1] if len(sys.argv) > 1 else "local"](2, None)  # local, processes or ray
-    for progress in run_sweep(plan, Store("sweeps"), workers):
-        last = progress
+    *_, last = run_sweep(plan, Store("sweeps"), workers)
     workers.close()
     print(f"{last.total} points, {last.found} of them found from before, {len(last.failed)} failed")
     table = to_table(plan, last.outcomes, "heat-map")

@@ -1,4 +1,4 @@
-"""A sweep on a cluster of Ray: the one at an address, or one that is started on this machine for as long as it takes."""
+"""A sweep on a cluster of Ray: the one at an address, or one that is started here for as long as it takes."""
 
 import sys
 from pathlib import Path
@@ -28,8 +28,7 @@ if __name__ == "__main__":
     print(f"{len(plan.points)} points on {cluster.in_words()}")
     try:
         # This process keeps the answers, in a folder or in any store that fsspec knows; workers need no common disk.
-        for progress in run_sweep(plan, Store("sweeps"), cluster):
-            print(f"{len(progress.outcomes)} of {progress.total}", end="\r")
+        *_, last = run_sweep(plan, Store("sweeps"), cluster)
     finally:
         cluster.close()
-    print(f"{progress.total} points, {progress.found} found from before, {len(progress.failed)} failed")
+    print(f"{last.total} points, {last.found} found from before, {len(last.failed)} failed")

@@ -35,5 +35,6 @@ def own_start(lab: Lab) -> Evidence:
 
 if __name__ == "__main__":
     judged = judge(find(["own-start"])["own-start"], Path("judged"))
+    assert judged.evidence is not None, judged.failure
     print(judged.verdict, *(f"{check.name}: {check.value:.3f}" for check in judged.evidence.checks))
     Path("own-claim.png").write_bytes(png(judged.evidence.figures[0]))

@@ -28,11 +28,13 @@ class Forgetting(AbstractPredictor):
 
 if __name__ == "__main__":
     task = LinearRegression(d=3, n=8, noise=0.5)
-    keys = jax.random.split(jax.random.key(0))
-    start = Forgetting(0.3 * jax.random.normal(keys[0], (4,)), 0.3 * jax.random.normal(keys[1], (4, 3)), jnp.array(0.5))
+    normal = 0.3 * jax.random.normal(jax.random.key(0), (4, 4))
+    start = Forgetting(normal[:, 0], normal[:, 1:], jnp.array(0.5))
     found = train(start, task, solver="adam", steps=1000, batch=256, lr=0.01, chunk=20, samples=16384)
-    print(f"risk {found.risk.value:.3f} ± {found.risk.standard_error:.3f}, keeps {jnp.exp(-(found.model.forget**2)):.4f}")
-    floor = risk(best("lsa", task), task).value
-    line = Series("with forgetting", *zip(*((row["step"], row["loss"]) for row in found.rows), strict=True), style="line")
-    panel = Panel("", Axis("step"), Axis("loss on queries"), (line,), (Baseline("best without, exact", floor),))
-    Path("own-layer.png").write_bytes(png(Figure("own", "It learns to remember", "", (panel,), columns=1)))
+    keeps = jnp.exp(-(found.model.forget**2))
+    print(f"risk {found.risk.value:.3f} ± {found.risk.standard_error:.3f}, keeps {keeps:.4f}")
+    x, y = zip(*((row["step"], row["loss"]) for row in found.rows), strict=True)
+    line = Series("with forgetting", x, y, style="line")
+    floor = Baseline("best without, exact", risk(best("lsa", task), task).value)
+    figure = Figure("own", "It learns to remember", "", (Panel("", Axis("step"), Axis("loss"), (line,), (floor,)),), 1)
+    Path("own-layer.png").write_bytes(png(figure))

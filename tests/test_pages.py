@@ -9,7 +9,7 @@ from descant.cli import app
 from tests.support import ROOT
 from tests.support.commands import run
 
-PAGES = ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
+PAGES = ["README.md", *(f"{path.relative_to(ROOT).as_posix()}" for path in sorted((ROOT / "docs").rglob("*.md")))]
 # In usage lines, and where the reader is to put something of their own.
 PLACEHOLDER = re.compile(r"\b[A-Z]{2,}\b|\[|\.\.\.|…")
 

@@ -120,6 +120,7 @@ def constructor(cls: griffe.Class) -> griffe.Function:
 
 def comment_above(attribute: griffe.Attribute) -> str:
     """What stands above a constant, or above those that it follows without an empty line."""
+    assert isinstance(attribute.filepath, Path)
     lines, at = attribute.module.lines_collection[attribute.filepath], (attribute.lineno or 1) - 2
     while at >= 0 and lines[at].strip() and not lines[at].startswith("#"):
         at -= 1

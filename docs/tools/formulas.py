@@ -20,7 +20,7 @@ SYMBOL = re.compile(
     rf"{BEFORE}(?:(?P<hat>[a-z]_hat(?:_\w)?)|(?P<sum>sum{BELOW})|(?P<letter>{LETTER})(?P<below>{BELOW})?(?P<above>{ABOVE})?)"
     rf"{AFTER}"
 )
-INNER = re.compile(r"`<([^<>`]+)>`((?:\^2)?)")
+INNER = re.compile(r"`?<([^<>`\s,]+, [^<>`\n]+)>`?((?:\^2)?)")
 NORM = re.compile(r"(?<![\w|])\|([^|\s`$]+(?: [-+] [^|\s`$]+)?)\|(\^\d)?(?:_([A-Z]\w*))?(?!\|)")
 # A letter that is no word by itself.
 ALONE = r"([B-HJ-Zb-z])"
@@ -64,13 +64,9 @@ def _typeset(text: str) -> str:
     for index in range(0, len(parts), 2):
         pieces = re.split(r"(\$[^$]+\$)", parts[index])
         for at in range(0, len(pieces), 2):
-            piece = pieces[at]
-            if not piece.lstrip().startswith("|"):  # a row of a table has bars of its own
-                piece = NORM.sub(_norm, piece)
-                halves = re.split(r"(\$[^$]+\$)", piece)
-                piece = "".join(half if odd % 2 else SYMBOL.sub(_symbol, half) for odd, half in enumerate(halves))
-            else:
-                piece = SYMBOL.sub(_symbol, piece)
+            piece = "".join(map(_norms, pieces[at].splitlines(keepends=True)))
+            halves = re.split(r"(\$[^$]+\$)", piece)
+            piece = "".join(half if odd % 2 else SYMBOL.sub(_symbol, half) for odd, half in enumerate(halves))
             pieces[at] = piece
         parts[index] = "".join(pieces)
     return _joined("".join(parts))
@@ -85,6 +81,10 @@ def _joined(text: str) -> str:
         text = re.sub(rf"\$([^$\n]+)\$( | [-=+/] ){ALONE}{AFTER}", r"$\1\2\3$", text)
         text = re.sub(rf"{BEFORE}{ALONE}( | [-=+/~] )\$([^$\n]+)\$", r"$\1\2\3$", text)
     return text
+
+
+def _norms(line: str) -> str:
+    return line if line.lstrip().startswith("|") else NORM.sub(_norm, line)  # a row of a table has bars of its own
 
 
 def _norm(found: re.Match[str]) -> str:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / ".cache" / "site"
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(?:python| \{\.python\})\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# In fences of another form: formatters take the mark for Python.
 INCLUDED = re.compile(r'^--8<-- "([^"]+)"$', re.MULTILINE)
 # Runs in the folder; blocks share their names, as they do for a reader who types them one after the other.
 RUNNER = """
@@ -55,7 +56,12 @@ def library() -> str:
 def _environment() -> dict[str, str]:
     """These sources, whichever are installed; compiled programs are kept, since most of the time goes into them."""
     kept = {"JAX_COMPILATION_CACHE_DIR": str(KEPT / "xla"), "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.2"}
-    return {**os.environ, **kept, "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "src", ROOT / "examples"))), "MPLBACKEND": "agg"}
+    return {
+        **os.environ,
+        **kept,
+        "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "src", ROOT / "examples"))),
+        "MPLBACKEND": "agg",
+    }
 
 
 def run(text: str, page: str = "a page") -> Ran:
