@@ -23,6 +23,8 @@ ROOT = Path(__file__).parents[2]
 KATEX = ROOT / "src" / "descant" / "report" / "vendor" / "katex"
 REPORT = ROOT / "report"
 ELSEWHERE = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md"}
+# What `report.md` says where there is none.
+NO_REPORT = "The report is not part of this build of the site: `make reproduce` makes it, and then `make docs` includes it."
 _ran: dict[str, running.Ran] = {}
 
 
@@ -39,7 +41,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         for path in sorted(REPORT.rglob("*")):
             # Judgements and networks stay at home; pages, figures and tables are for everybody.
             if path.is_file() and path.relative_to(REPORT).parts[0] not in ("evidence", "runs") and path.name[0] != ".":
-                name = f"report/{path.relative_to(REPORT).as_posix()}"
+                name = f"report/pages/{path.relative_to(REPORT).as_posix()}"
                 files.append(File.generated(config, name, abs_src_path=str(path)))
     todo = [file for file in files.documentation_pages() if running.wanted(file.content_string)]
     with ThreadPoolExecutor(2) as threads:
@@ -56,4 +58,6 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Put what was printed below the code, and links behind names of the reference."""
     if page.file.src_uri in _ran:
         markdown = running.with_output(markdown, _ran[page.file.src_uri].printed)
+    if page.file.src_uri == "report.md" and files.get_file_from_path("report/pages/index.html"):
+        markdown = markdown.replace(NO_REPORT, "**[Open the report](report/pages/index.html)**, as it was last made.")
     return markdown if page.file.src_uri == "changelog.md" else docstrings.linked(markdown, rooms_only=True)
