@@ -24,7 +24,9 @@ KATEX = ROOT / "src" / "descant" / "report" / "vendor" / "katex"
 REPORT = ROOT / "report"
 ELSEWHERE = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md"}
 # What `report.md` says where there is none.
-NO_REPORT = "The report is not part of this build of the site: `make reproduce` makes it, and then `make docs` includes it."
+NO_REPORT = (
+    "The report is not part of this build of the site: `make reproduce` makes it, and then `make docs` includes it."
+)
 _ran: dict[str, running.Ran] = {}
 
 
