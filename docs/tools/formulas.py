@@ -22,6 +22,8 @@ SYMBOL = re.compile(
 )
 INNER = re.compile(r"`?<([^<>`\s,]+, [^<>`\n]+)>`?((?:\^2)?)")
 NORM = re.compile(r"(?<![\w|])\|([^|\s`$]+(?: [-+] [^|\s`$]+)?)\|(\^\d)?(?:_([A-Z]\w*))?(?!\|)")
+# Exponents of words and brackets.
+RAISED = re.compile(r"(?<=[\w)])\^(\d|T|d)\b")
 # A letter that is no word by itself.
 ALONE = r"([B-HJ-Zb-z])"
 CODE = re.compile(r"(`[^`]+`|\[[^\]]*\]\([^)]*\))")
@@ -80,7 +82,12 @@ def _joined(text: str) -> str:
         text = re.sub(r"\$([^$\n]+)\$( | [-=+/~] )\$([^$\n]+)\$", r"$\1\2\3$", text)
         text = re.sub(rf"\$([^$\n]+)\$( | [-=+/] ){ALONE}{AFTER}", r"$\1\2\3$", text)
         text = re.sub(rf"{BEFORE}{ALONE}( | [-=+/~] )\$([^$\n]+)\$", r"$\1\2\3$", text)
-    return text
+    pieces = re.split(r"(\$[^$]+\$|`[^`]+`)", text)
+    return "".join(each if odd % 2 else RAISED.sub(_raised, each) for odd, each in enumerate(pieces))
+
+
+def _raised(found: re.Match[str]) -> str:
+    return f"<sup>{found[1].replace('T', '⊤')}</sup>"
 
 
 def _norms(line: str) -> str:
