@@ -16,7 +16,11 @@ from descant.tasks import LogUniformNoise, StudentTPrior, Unknown
 from tests.support import ROOT
 
 EXAMPLES = ROOT / "examples"
+PAGES = ROOT / "docs" / "howto"
 NAMES = ["student_t_prior", "log_uniform_noise", "nonlinear_task", "shrunk_estimator"]
+# The scripts of the how-tos; the others are run, as they are printed, while the site is built (tests/site).
+HOWTOS = {page.stem: re.findall(r'--8<-- "examples/(\w+)\.py"', page.read_text()) for page in PAGES.glob("*.md")}
+NOT_BUILT = {"to_pytorch": "torch", "on_a_cluster": "ray", "on_a_gpu": "jax"}
 
 
 def example(name: str):
@@ -42,7 +46,28 @@ def test_commands_of_the_docstring(name):
         assert json.loads(done.stdout)["risk"] > 0
 
 
-@pytest.mark.parametrize("name", NAMES)
+def test_every_how_to_has_one_script():
+    scripts = {page: found for page, found in HOWTOS.items() if page != "index"}
+    assert len(scripts) >= 9 and all(len(found) == 1 for found in scripts.values()), scripts
+    run = [page for page in scripts if (PAGES / f"{page}.md").read_text().startswith("---\nrun: true\n---")]
+    assert {scripts[page][0] for page in set(scripts) - set(run)} == set(NOT_BUILT)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NOT_BUILT)
+def test_scripts_that_the_site_does_not_run(name, tmp_path):
+    pytest.importorskip(NOT_BUILT[name])
+    words = [sys.executable, str(EXAMPLES / f"{name}.py"), *(["4"] if name == "on_a_gpu" else [])]
+    paths = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        words, cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    expected = {"to_pytorch": r"difference \d\.\de-1\d\b", "on_a_cluster": ", 0 failed", "on_a_gpu": "steps/s"}
+    assert re.search(expected[name], done.stdout), done.stdout
+
+
+@pytest.mark.parametrize("name", [*NAMES, *(found[0] for found in HOWTOS.values() if found)])
 def test_they_are_short(name):
     text = (EXAMPLES / f"{name}.py").read_text()
     assert text.count("\n") <= 40 and "._" not in text.replace("self._", "")

@@ -9,7 +9,7 @@ from descant.cli import app
 from tests.support import ROOT
 from tests.support.commands import run
 
-PAGES = ["README.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
+PAGES = ["README.md", *(f"{path.relative_to(ROOT).as_posix()}" for path in sorted((ROOT / "docs").rglob("*.md")))]
 # In usage lines, and where the reader is to put something of their own.
 PLACEHOLDER = re.compile(r"\b[A-Z]{2,}\b|\[|\.\.\.|…")
 
@@ -30,20 +30,23 @@ def test_every_command_of_a_page_is_understood(page):
         assert callable(command) and bound is not None and not ignored, words
 
 
-def test_the_readme_in_a_folder_of_its_own(tmp_path, monkeypatch, capsys):
-    """Its programs as a file, and its first command with the very numbers that stand below it."""
-    monkeypatch.chdir(tmp_path)
+def test_the_first_command_of_the_readme_prints_what_stands_below_it(capsys):
     text = (ROOT / "README.md").read_text()
-    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    (tmp_path / "ridge.py").write_text(next(block for block in blocks if "def ridge" in block))
-    compiling = [words for words in commands("README.md") if words[:2] == ["compile", "ridge.py"]]
-    assert len(compiling) == 2
-    ran = [run(*words, capsys=capsys) for words in compiling]
-    assert [status for status, _, _ in ran] == [0, 0], ran
-    assert "Written to compiled" in ran[-1][1] and (tmp_path / "compiled" / "network.safetensors").exists()
-    first = commands("README.md")[0]
-    status, out, err = run(*first, capsys=capsys)
+    status, out, err = run(*commands("README.md")[0], capsys=capsys)
     assert status == 0, err
     shown = re.search(r"```console\n\$ descant risk.*?\n(.*?)```", text, re.DOTALL)
     assert shown is not None
     assert [line.rstrip() for line in out.splitlines()][: shown[1].count("\n")] == shown[1].splitlines()
+
+
+def test_a_program_of_the_pages_as_a_file(tmp_path, monkeypatch, capsys):
+    """What stands on the page on programs, in a file of its own, is compiled from the shell, and parsed alone."""
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "programs.md").read_text(), re.DOTALL)
+    written = re.search(r"@program\ndef ridge.*?return w\n", blocks[0], re.DOTALL)
+    assert written is not None
+    (tmp_path / "mine.py").write_text(f"from descant.programs import program\n\n\n{written[0]}")
+    compiling = next(words for words in commands("docs/programs.md") if words[:2] == ["compile", "mine.py"])
+    status, out, err = run(*compiling, capsys=capsys)
+    assert status == 0, err
+    assert "Written to compiled" in out and (tmp_path / "compiled" / "network.safetensors").exists()

@@ -38,38 +38,22 @@ DOUBTFUL = ("transcription",)
 class Claim:
     """A statement and the experiment that judges it.
 
-    Attributes
-    ----------
-    id
-        Short name, as typed after `descant reproduce`.
-    paper
-        The id of its paper, a key of `PAPERS`.
-    where
-        Where the paper says it: section, theorem, figure, table; for a claim of one's own, where it is derived.
-    title
-        A headline of a few words.
-    statement
-        The claim in our own words; Markdown with $mathematics$.
-    whose
-        Whose statement it is: the `paper`'s; or ours, `derived` from what the paper states, an `extension` that goes
-        beyond it, or a `control` of its conditions.
-    seen
-        Where the paper's words were seen, a key of `SEEN`; empty for statements of our own.
-    identity
-        That it holds by the algebra of a construction: the experiment then checks code, and is no evidence about the
-        world.
-    refuted_by
-        What would show that it is wrong: sentences by short names, each of which a check has to stand `against`.
-    method
-        How the experiment goes about it, closed form against numerics against trained model;
-        Markdown with $mathematics$.
-    budgets
-        What is done at each budget, in words.
-    seconds
-        About how long the quick budget takes on one core: the longest claims are begun first.
-    needs
-        Packages that are not in the core, by the names under which they are imported; who lacks one is told before
-        anything is computed.
+    - `id`: short name, as typed after `descant reproduce`; `paper`: the id of its paper, a key of `PAPERS`.
+    - `where`: where the paper says it: section, theorem, figure, table; for a claim of one's own, where it is derived.
+    - `title`: a headline of a few words; `statement`: the claim in our own words, Markdown with `$mathematics$`.
+    - `whose`: whose statement it is: the `paper`'s; or ours, `derived` from what the paper states, an `extension` that
+      goes beyond it, or a `control` of its conditions.
+    - `seen`: where the paper's words were seen, a key of `SEEN`; empty for statements of our own.
+    - `identity`: that it holds by the algebra of a construction: the experiment then checks code, and is no evidence
+      about the world.
+    - `refuted_by`: what would show that it is wrong: sentences by short names, each of which a check has to stand
+      `against`.
+    - `method`: how the experiment goes about it, closed form against numerics against trained model; Markdown with
+      `$mathematics$`.
+    - `budgets`: what is done at each budget, in words; `seconds`: about how long the quick budget takes on one core:
+      the longest claims are begun first.
+    - `needs`: packages that are not in the core, by the names under which they are imported; who lacks one is told
+      before anything is computed.
     """
 
     id: str

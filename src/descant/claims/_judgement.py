@@ -2,6 +2,7 @@
 
 import hashlib
 import inspect
+import marshal
 import shutil
 import time
 import traceback
@@ -57,8 +58,13 @@ def _own_code(claim: Claim) -> str:
     """A fingerprint of the file of a claim that is not part of this package; of the others there is one already."""
     if claim.experiment.__module__.startswith(f"{__package__}."):
         return ""
-    file = inspect.getsourcefile(inspect.unwrap(claim.experiment))
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else ""
+    written = inspect.unwrap(claim.experiment)
+    file = inspect.getsourcefile(written)
+    if file and Path(file).is_file():
+        return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    # Typed into a notebook or a console: there is no file, but what was compiled.
+    code = getattr(written, "__code__", None)
+    return hashlib.sha256(marshal.dumps(code)).hexdigest() if code else ""
 
 
 def kept(root: Path, claims: dict[str, Claim], *, budget: str = "quick", seed: int = 0) -> dict[str, Judgement]:

@@ -12,7 +12,8 @@ HEAT_DARK = ("#8cc8f5", "#2f78ad", "#23272e", "#b9592b", "#ffb07c")
 # From the least to the largest; lightness changes one way, so that it can be read without hues.
 SCALE_LIGHT = ("#f7f2e3", "#c3dcbf", "#6fb5ae", "#3279a6", "#232f6b")
 SCALE_DARK = ("#262c45", "#2b5f8a", "#3c9aa0", "#97cf9f", "#fbf3c4")
-PAGE_LIGHT, PAGE_DARK = "#ffffff", "#1b1f26"
+PAGE_LIGHT = "#ffffff"
+PAGE_DARK = "#1b1f26"
 # Baselines: strokes and gaps in units of half a line, so that one can be told from another without colours.
 BASELINES = ((2, 3), (9, 3), (9, 3, 2, 3), (2, 7))
 # Names that both drawings know.

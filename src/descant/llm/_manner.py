@@ -12,7 +12,8 @@ REFUSALS = (400, 422)
 # Most servers give twenty probabilities, some five at most.
 LOGPROBS: tuple[int | None, ...] = (20, 5, None)
 # A score and what may stand around it; and, from a chat, as much as a model needs that thinks before it answers.
-COMPLETION_TOKENS, CHAT_TOKENS = 6, 1024
+COMPLETION_TOKENS = 6
+CHAT_TOKENS = 1024
 LIMITS = ("max_tokens", "max_completion_tokens")
 
 

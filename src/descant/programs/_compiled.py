@@ -19,7 +19,8 @@ from ..attention import ELSA, load as load_model, to_bytes
 from ._description import Description, Rectangle
 from ._network import count_runs, flat_blocks
 
-WEIGHTS, PROGRAM = "network.safetensors", "program.json"
+WEIGHTS = "network.safetensors"
+PROGRAM = "program.json"
 # Half a unit of float64 in the last place.
 UNIT = 2.0**-53
 # More runs of blocks than any program has that the language takes.

@@ -1,0 +1,82 @@
+"""What a page of the site must not have, looked for in its HTML, and in a browser."""
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+VOID = {"meta", "link", "img", "br", "hr", "input", "source", "path", "col", "wbr"}
+# What is shown as it is written, or typeset by a script.
+CODE = {"code", "pre", "script", "style", "title", "svg"}
+LATEX = re.compile(r"\$[^$\s][^$]*\$|\\[(\[)\]]|\\[a-zA-Z]{2,}")
+
+
+class Text(NamedTuple):
+    """A piece of text, and the elements that it stands in."""
+
+    words: str
+    inside: tuple[str, ...]
+
+
+class Page(HTMLParser):
+    """Texts, links and anchors of a page."""
+
+    def __init__(self, html: str):
+        super().__init__()
+        self.texts: list[Text] = []
+        self.links: list[str] = []
+        self.anchors: set[str] = set()
+        self._open: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.links += [value for name in ("href", "src") if (value := given.get(name))]
+        self.anchors |= {value for name in ("id", "name") if (value := given.get(name))}
+        if tag not in VOID:
+            self._open.append("arithmatex" if "arithmatex" in (given.get("class") or "") else tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID and self._open:
+            self._open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if data.strip():
+            self.texts.append(Text(data, tuple(self._open)))
+
+
+def unrendered_latex(page: Page) -> list[str]:
+    """Formulas that no script will typeset."""
+    seen = [each.words for each in page.texts if not CODE & set(each.inside) and "arithmatex" not in each.inside]
+    return [words for words in seen if LATEX.search(words)]
+
+
+def quoted_examples(page: Page) -> list[str]:
+    """Examples that Markdown took for quotations in quotations; one quotation alone may be one."""
+    return [each.words for each in page.texts if each.inside.count("blockquote") > 1]
+
+
+def dead_links(page: Page, place: Path, site: Path, anchors: dict[Path, set[str]]) -> Iterator[str]:
+    """Links to files of the site that aren't there, or to places that their pages don't have."""
+    for link in page.links:
+        parts = urlsplit(link)
+        if parts.scheme or parts.netloc or parts.path.startswith("/"):
+            continue
+        target = (place.parent / unquote(parts.path)).resolve() if parts.path else place
+        target = target / "index.html" if target.is_dir() else target
+        there = target.is_relative_to(site.resolve()) and target.exists()
+        known = anchors.get(target) if parts.fragment else None
+        if not there or (known is not None and unquote(parts.fragment) not in known):
+            yield link
+
+
+# Code that is wider than its box, and pages that are wider than the window.
+CLIPPED = """() => [...document.querySelectorAll("article pre > code, article .highlight")]
+    .filter((each) => each.scrollWidth > each.clientWidth + 1)
+    .concat(document.documentElement.scrollWidth > innerWidth ? [document.body] : [])
+    .map((each) => each.tagName + ": " + each.textContent.trim().slice(0, 60))"""
+UNTYPESET = """() => [...document.querySelectorAll(".arithmatex")]
+    .filter((each) => !each.querySelector(".katex") || each.querySelector(".katex-error"))
+    .map((each) => each.textContent.slice(0, 80))"""
