@@ -51,17 +51,20 @@ def tab(browser, server):
     """Opens tabs that remember their complaints; at the end there must be none."""
     contexts, faults = [], []
 
-    def make(path: str, **options):
+    # To a browser this machine's two names are two sites.
+    also = server.address.replace("127.0.0.1", "localhost")
+
+    def make(path: str, localhost: bool = False, **options):
         contexts.append(browser.new_context(**options))
         page = contexts[-1].new_page()
         page.set_default_timeout(LONG)
         page.on("pageerror", lambda error: faults.append(f"error: {error}"))
         page.on("console", lambda message: faults.append(f"{message.type}: {message.text}"))
         page.on("request", lambda each: faults.append(each.url) if not each.url.startswith(allowed) else None)
-        page.goto(server.address + path)
+        page.goto((also if localhost else server.address) + path)
         return page
 
-    allowed = (server.address, "data:", "blob:")
+    allowed = (server.address, also, "data:", "blob:")
     yield make
     for context in contexts:
         context.close()
@@ -242,3 +245,17 @@ def test_a_phone_never_scrolls_sideways(tab):
 def test_trouble_is_told(tab):
     page = tab("inside?source=run:nothing")
     playwright.expect(page.locator("#trouble")).to_contain_text("has no run of that name")
+
+
+def test_a_link_of_another_site_waits_for_a_click(tab, server):
+    """The training that it names begins when somebody presses Start, and not before."""
+    page = tab("claims", localhost=True)
+    asked = []
+    page.on("request", lambda each: asked.append(each.url) if "/jobs/" in each.url else None)
+    page.evaluate("address => { location.href = address; }", server.address + "learn?d=2&n=6&steps=100&trained=1")
+    playwright.expect(page.locator("#linked")).to_be_visible()
+    page.wait_for_timeout(300)
+    assert not asked
+    page.click("#linked button")
+    page.wait_for_selector("#status[data-risk]")
+    assert asked and page.is_hidden("#linked")

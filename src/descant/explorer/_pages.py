@@ -77,3 +77,8 @@ def pages() -> dict[str, File]:
         )
         for room in ROOMS
     }
+
+
+def linked(page: File) -> File:
+    """The same page for who has followed a link of another site: it begins no job before a click."""
+    return File.of(page.content.replace(b"<body ", b"<body data-linked ", 1), page.kind)

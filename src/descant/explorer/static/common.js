@@ -20,6 +20,8 @@ export function trouble(sentence) {
   place.textContent = sentence ?? "";
 }
 
+export const unreached = (error) => (error instanceof TypeError ? "the server can't be reached; is descant explore still running?" : error.message);
+
 // The address holds whatever differs from the defaults.
 export function readState(defaults) {
   const given = new URLSearchParams(location.search);
@@ -117,6 +119,24 @@ export function taskOf(state, prefix = "") {
   return { d: state.d, n: at("n"), mean: at("mean"), condition: at("condition"), law: at("law"), levels };
 }
 
+// A link of another site opens a page, but begins no job: that takes a click, or a key, of whoever sits here.
+const linked = "linked" in document.body.dataset;
+let allow;
+const allowed = linked ? new Promise((done) => { allow = done; }) : Promise.resolve();
+if (linked) {
+  const begin = (event) => {
+    if (!event.isTrusted || !event.target.closest?.("main button, main input, main select, main textarea")) return;
+    byId("linked").hidden = true;
+    allow?.();
+    allow = undefined;
+  };
+  for (const kind of ["click", "input", "change"]) document.addEventListener(kind, begin, { capture: true });
+}
+export function permission() {
+  if (allow) byId("linked").hidden = false;
+  return allowed;
+}
+
 // A question that is answered at once; sentences of the server come as errors.
 export async function ask(path, body, signal) {
   const answer = await fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal });
@@ -130,6 +150,8 @@ export function stream(job, body, hear) {
   const control = new AbortController();
   const run = async () => {
     let ended = false;
+    await permission();
+    if (control.signal.aborted) return;
     const answer = await fetch(`jobs/${job}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal: control.signal });
     if (!answer.ok) throw new Error((await answer.json()).sentence);
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -153,7 +175,7 @@ export function stream(job, body, hear) {
   };
   const done = run().then(() => true, (error) => {
     if (error.name === "AbortError" || control.signal.aborted) return false;
-    trouble(error instanceof TypeError ? "the server can't be reached; is descant explore still running?" : error.message);
+    trouble(unreached(error));
     return false;
   });
   return { done, stop: () => control.abort() };
@@ -215,7 +237,7 @@ export class FigureView {
     try {
       save(await ask("picture", { figure: this.data, suffix: kind }), `${name}.${kind}`);
     } catch (error) {
-      trouble(error.message);
+      trouble(unreached(error));
     } finally {
       button.disabled = false;
     }

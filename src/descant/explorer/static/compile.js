@@ -1,5 +1,5 @@
 // Compile: an editor that complains under the line, and the network that comes of a program.
-import { Controls, FigureView, ask, byId, make, number, readState, save, stream, trouble, writeState } from "./common.js";
+import { Controls, FigureView, ask, byId, make, number, permission, readState, save, stream, trouble, unreached, writeState } from "./common.js";
 
 const DEFAULTS = { example: "ridge", program: "", set: "", prefer: "work", seed: 0, block: 0 };
 const state = readState(DEFAULTS);
@@ -7,7 +7,7 @@ const text = byId("text");
 const [stateFigure, sizes] = [new FigureView("state"), new FigureView("sizes")];
 const status = byId("status");
 const COLOURS = 8;
-let checked, checking, job, wait, states = [];
+let checking, stale, job, wait, states = [];
 
 const example = () => [...byId("example").options].find((option) => option.value === state.example)?.dataset.text ?? "";
 const given = () => Object.fromEntries(new URLSearchParams(state.set).entries().map(([name, value]) => [name, +value]).filter(([, value]) => Number.isFinite(value)));
@@ -38,19 +38,27 @@ text.addEventListener("scroll", () => {
   byId("controls").querySelector(".marks").style.transform = `translate(${-text.scrollLeft}px, ${-text.scrollTop}px)`;
 });
 
-// Checks come while one types; an older answer never takes the place of a newer one.
+// One check at a time: what is typed while one is under way is asked for when it has come, the latest text only.
 async function check() {
-  checking?.abort();
-  const own = checking = new AbortController();
-  try {
-    const found = await ask("check", { text: text.value, settings: given() }, own.signal);
-    if (own !== checking) return;
-    trouble(null);
-    complain(found.error);
-    if (!found.error) { checked = found; fields(found); }
-  } catch (error) {
-    if (error.name !== "AbortError") trouble(error.message);
-  }
+  if (checking) { stale = true; return checking; }
+  const own = async () => {
+    do {
+      stale = false;
+      try {
+        await permission();
+        const found = await ask("check", { text: text.value, settings: given() });
+        if (stale) continue;
+        trouble(null);
+        complain(found.error);
+        if (!found.error) fields(found);
+      } catch (error) {
+        trouble(unreached(error));
+      }
+    } while (stale);
+    checking = undefined;
+  };
+  checking = own();
+  return checking;
 }
 
 function complain(error) {
