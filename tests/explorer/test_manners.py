@@ -13,7 +13,7 @@ from starlette.requests import Request
 
 from descant.explorer._app import Explorer
 from descant.explorer._guard import Access, plain_host
-from descant.explorer._pages import linked, pages
+from descant.explorer._pages import linked, page
 from tests.support.explorer_server import PLAIN, running
 
 GRAM = 'def gram(X: "n d"):\n    return X.T @ X\n'
@@ -91,11 +91,12 @@ def test_who_is_refused_with_a_browser_gets_a_page(server, client):
 
 def test_a_page_knows_that_a_link_led_to_it(client):
     for site, told in (("cross-site", True), ("same-site", True), ("none", False), ("same-origin", False)):
-        page = client.get("/learn", headers={**OPENED, "sec-fetch-site": site})
-        assert (b"<body data-linked " in page.content) == told, site
+        answer = client.get("/learn", headers={**OPENED, "sec-fetch-site": site})
+        assert (b"<body data-linked " in answer.content) == told, site
     # A copy that a browser has kept of one is never taken for the other.
-    assert linked(pages()["learn"]).tag != pages()["learn"].tag
-    again = {**OPENED, "sec-fetch-site": "cross-site", "if-none-match": pages()["learn"].tag}
+    plain = page("learn")
+    assert plain is not None and linked(plain).tag != plain.tag
+    again = {**OPENED, "sec-fetch-site": "cross-site", "if-none-match": plain.tag}
     assert client.get("/learn", headers=again).status_code == 200
 
 

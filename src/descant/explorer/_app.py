@@ -1,5 +1,6 @@
 """The server: pages, questions that are answered at once, and jobs whose events are streamed."""
 
+import asyncio
 import base64
 import hashlib
 import json
@@ -19,12 +20,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from ._ask import Question, answer
-from ._claims import listing
 from ._event_stream import EventStream
 from ._guard import Access, Guard
 from ._jobs import Event, Full, Jobs
-from ._pages import File, files, linked, pages
+from ._pages import File, files, linked, page
 from ._refusals import refusal, wants_page
 from ._report_files import report_file
 from ._until_gone import Gone, until_gone
@@ -53,11 +52,12 @@ class Explorer:
         name = request.path_params.get("room", "")
         if not name:
             return RedirectResponse("/ask", 307)
-        if name not in pages():
+        found = page(name)
+        if found is None:
             return _missing(request, "there is no such page.")
         if name in NEED:
             self.jobs.warm(quick=NEED[name])
-        return _sent(request, linked(pages()[name]) if _from_elsewhere(request) else pages()[name])
+        return _sent(request, linked(found) if _from_elsewhere(request) else found)
 
     async def file(self, request: Request) -> Response:
         """Style, scripts and fonts."""
@@ -71,22 +71,19 @@ class Explorer:
 
     async def ask(self, request: Request) -> Response:
         """Exact risks, at once."""
-        try:
-            question = Question.read(await _json(request))
-        except ValueError as error:
-            return _sentence(400, str(error))
+        asked = await _json(request)
         if self._limit is None:
             self._limit = anyio.CapacityLimiter(AT_ONCE)
         async with self._limit:
             # Whoever has moved the slider on no longer waits for this one.
             if await request.is_disconnected():
                 return Response(status_code=204)
-            return Response(await run_sync(_answered, question), media_type="application/json")
+            return Response(await run_sync(_exact, asked), media_type="application/json")
 
     async def claims(self, request: Request) -> Response:
         """The list of the claims."""
         del request
-        return JSONResponse(await run_sync(listing, self.report))
+        return JSONResponse(await run_sync(_listing, self.report))
 
     async def check(self, request: Request) -> Response:
         """What is wrong with a program, while it is typed."""
@@ -167,9 +164,10 @@ def make_app(access: Access, report: Path = Path("report")) -> Guard:
     explorer = Explorer(report)
 
     @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        app.state.explorer = explorer
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        loading = asyncio.create_task(run_sync(_load))
         yield
+        await asyncio.gather(loading, return_exceptions=True)
         await explorer.jobs.close()
 
     get, post = partial(Route, methods=["GET"]), partial(Route, methods=["POST"])
@@ -196,9 +194,28 @@ async def _json(request: Request) -> Any:
         raise ValueError("the request is no JSON.") from None
 
 
+# The rooms' own modules load NumPy, which takes longer than to show the page: they are loaded while a browser reads it.
+def _load() -> None:
+    from . import _ask, _claims  # noqa: F401
+
+
+def _exact(asked: Any) -> bytes:
+    from ._ask import Question
+
+    return _answered(Question.read(asked))
+
+
 @lru_cache(REMEMBERED)
-def _answered(question: Question) -> bytes:
+def _answered(question: Any) -> bytes:
+    from ._ask import answer
+
     return json.dumps(answer(question), allow_nan=False).encode()
+
+
+def _listing(report: Path) -> dict[str, Any]:
+    from ._claims import listing
+
+    return listing(report)
 
 
 def _digest(asked: Any) -> str:
