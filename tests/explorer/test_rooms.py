@@ -229,14 +229,14 @@ def test_a_claim_is_run_again(tab):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_serious_fault(tab, scheme):
-    for room, ready in zip(ROOMS, ("#curves svg", "#train", "#source", "#facts dd", "#papers li"), strict=True):
+    for room, ready in zip(ROOMS, ("#curves svg", "#train", "#source", "#facts dd", "#papers .group"), strict=True):
         page = tab(room, color_scheme=scheme, **({"viewport": PHONE} if scheme == "dark" else {}))
         page.wait_for_selector(ready)
         assert not serious(page), room
 
 
 def test_a_phone_never_scrolls_sideways(tab):
-    for room, ready in zip(ROOMS, ("#curves svg", "#train", "#source", "#facts dd", "#papers li"), strict=True):
+    for room, ready in zip(ROOMS, ("#curves svg", "#train", "#source", "#facts dd", "#papers .group"), strict=True):
         page = tab(room, viewport=PHONE)
         page.wait_for_selector(ready)
         assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"], room

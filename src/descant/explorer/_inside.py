@@ -68,7 +68,7 @@ def inside(asked: Any) -> Iterator[dict[str, Any]]:
     kind = kind_of(model)
     yield {
         "event": "inside",
-        "title": f"{kind.sentence}: {title}",
+        "title": f"{kind.sentence[:1].upper()}{kind.sentence[1:]}: {title}",
         "task": {**task.__dict__, "levels": list(task.levels)},
         "sigma": float(prompt.sigma) if prompt.sigma is not None else None,
         "how": walk.how,
@@ -96,7 +96,7 @@ def _reading(model: Any, task: LinearRegression) -> dict[str, Any]:
         "sentence": found.sentence,
         "lines": list(found.sentences),
         "layers": len(found.layers),
-        "figures": [drawing(figure) for figure in figures(found)[:MOST_FIGURES]],
+        "figures": [{**drawing(figure), "see": figure.see} for figure in figures(found)[:MOST_FIGURES]],
     }
 
 

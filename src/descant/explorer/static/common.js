@@ -239,8 +239,11 @@ export function csv(data) {
 
 // A figure of the page: drawn, drawn again, and taken along as PNG, SVG, CSV or Python.
 export class FigureView {
-  constructor(place) {
+  constructor(place, { titled = false } = {}) {
     this.place = typeof place === "string" ? byId(place) : place;
+    this.title = titled ? make("h3", { class: "title" }) : null;
+    this.see = titled ? make("p", { class: "see" }) : null;
+    if (titled) this.place.prepend(this.title, this.see);
     this.live = this.place.querySelector(".live");
     for (const button of this.place.querySelectorAll("[data-as]")) button.addEventListener("click", () => this.take(button.dataset.as, button));
   }
@@ -248,6 +251,11 @@ export class FigureView {
   show(data, python) {
     this.data = data;
     this.python = python ?? this.python;
+    if (this.title) {
+      this.title.textContent = data.title;
+      this.see.textContent = data.see ?? "";
+      this.see.hidden = !data.see;
+    }
     if (!this.drawn) {
       this.live.replaceChildren();
       this.drawn = descantFigure(this.live, data);

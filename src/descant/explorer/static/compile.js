@@ -4,7 +4,7 @@ import { Controls, FigureView, ask, byId, make, number, permission, readState, s
 const DEFAULTS = { example: "ridge", program: "", set: "", prefer: "work", seed: 0, block: 0 };
 const state = readState(DEFAULTS);
 const text = byId("text");
-const [stateFigure, sizes] = [new FigureView("state"), new FigureView("sizes")];
+const [stateFigure, sizes] = [new FigureView("state", { titled: true }), new FigureView("sizes", { titled: true })];
 const status = byId("status");
 const COLOURS = 8;
 let checking, stale, job, wait, states = [];
@@ -22,7 +22,9 @@ const controls = new Controls(byId("controls"), state, (name) => {
   writeState(state, DEFAULTS);
 });
 
+// All lines are seen, up to as many as a screen has.
 function number_lines() {
+  text.rows = Math.max(6, Math.min(28, text.value.split("\n").length + 1));
   byId("controls").querySelector(".lines").textContent = text.value.split("\n").map((_, index) => index + 1).join("\n");
 }
 
@@ -123,8 +125,8 @@ async function compile(more = {}) {
 function describe(event) {
   byId("made").hidden = false;
   const { rows, columns, blocks, heads, parameters, nonzeros, distinct_blocks: distinct } = event.sizes;
-  status.textContent = `${event.program} is a network of ${blocks} blocks.`;
-  const facts = [["H", `${rows} × ${columns}`], ["Blocks", `${blocks}, ${distinct} of them different`], ["Heads", heads], ["Parameters", `${parameters}, ${nonzeros} not zero`], ["Error", "running on random data…"]];
+  status.textContent = `${event.program} is a network of ${blocks} block${blocks === 1 ? "" : "s"}.`;
+  const facts = [["H", `${rows} × ${columns}`], ["Blocks", blocks === 1 ? "1" : `${blocks}, ${distinct} of them different`], ["Heads", heads], ["Parameters", `${parameters}, ${nonzeros} not zero`], ["Error", "running on random data…"]];
   byId("facts").replaceChildren(...facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", { "data-fact": name }, String(value)))));
   const colours = new Map();
   const colour = (name) => { if (!colours.has(name)) colours.set(name, colours.size % COLOURS); return colours.get(name); };
@@ -146,7 +148,7 @@ function describe(event) {
     if (!each) return make("p", { class: "see" }, `block ${index + 1}: too many to be drawn`);
     return make("div", { class: "block" }, make("h3", {}, `Block ${index + 1}`), make("ol", {}, ...each.heads.map(head)), h(each.after, "then H holds"));
   };
-  const order = (parts) => parts.map((part) => (typeof part === "number" ? block(part) : make("div", { class: "times" }, make("p", { class: "h-label" }, `${part.times} times, with the same weights`), ...order(part.blocks))));
+  const order = (parts) => parts.map((part) => (typeof part === "number" ? block(part) : make("div", { class: "times" }, make("p", { class: "h-label" }, part.times === 1 ? "once" : `${part.times} times, with the same weights`), ...order(part.blocks))));
   byId("blocks").replaceChildren(h(event.inputs, "H at the start holds"), ...order(event.order));
   stateFigure.python = sizes.python = event.python;
 }

@@ -5,7 +5,7 @@ const OWN = { ...Object.fromEntries(PARTS.map((name) => [`own-${name}`, TASK[nam
 const DEFAULTS = { source: "", training: "", context: 0, layer: 0, own: false, ...OWN };
 const TRAINING = { ...TASK, d: 3, n: 10, model: "lsa", layers: 2, heads: 1, solver: "adam", steps: 1500, lr: 0.02, batch: 256, seed: 0 };
 const state = readState(DEFAULTS);
-const [walk, fall, maps] = ["walk", "fall", "maps"].map((id) => new FigureView(id));
+const [walk, fall, maps] = ["walk", "fall", "maps"].map((id) => new FigureView(id, { titled: true }));
 const status = byId("status");
 let found, job, wait;
 
@@ -95,10 +95,9 @@ function read(event) {
     const copy = byId("figure-template").content.cloneNode(true).firstElementChild;
     copy.id = `read-figure-${index}`;
     copy.setAttribute("aria-label", data.title);
-    copy.prepend(make("h3", {}, data.title));
     return copy;
   }));
-  event.figures.forEach((data, index) => new FigureView(byId(`read-figure-${index}`)).show(data, found.python));
+  event.figures.forEach((data, index) => new FigureView(byId(`read-figure-${index}`), { titled: true }).show(data, found.python));
   mark();
 }
 
@@ -133,7 +132,7 @@ async function begin() {
   const found = stream("sources", {}, (event) => {
     if (event.event !== "sources") return;
     list(event.runs, event.networks);
-    if (!state.source) status.textContent = `Choose a network: ${event.runs.length} runs, ${event.networks.length} that came with Descant, or train one.`;
+    if (!state.source) status.textContent = `Choose a network: ${event.runs.length} run${event.runs.length === 1 ? "" : "s"}, ${event.networks.length} that came with Descant, or train one.`;
   });
   await found.done;
 }
