@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from .._counted import counted
 from ._config import TrainConfig
 from ._flags import Force, Json
 from ._printing import print_json
@@ -92,7 +93,11 @@ def explain(
     if json:
         print_json("explain", {**body, "written": [str(each) for each in written]}, seed=seed, samples=looked)
     else:
-        _print(f"{what} on {flags.in_words()}", sentences, f"Written: {len(written)} files in {out}" if written else "")
+        _print(
+            f"{what} on {flags.in_words()}",
+            sentences,
+            f"Written: {counted(len(written), 'file')} in {out}" if written else "",
+        )
 
 
 def _name(what: str, run: "Run | None") -> str:

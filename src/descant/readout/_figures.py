@@ -76,7 +76,7 @@ def _layers(found: Explanation) -> Figure | None:
               (Series("share explained", places, tuple(each.share.value for each in layers),
                       tuple(each.share.error for each in layers)),)),
     ]  # fmt: skip
-    sigmas = sorted({sigma for each in layers for sigma, _, _ in each.shrinkage})
+    sigmas = sorted({sigma for each in layers for sigma, _, _ in each.shrinkage}, key=lambda sigma: sigma or 0.0)
     if sigmas:
         series = []
         for sigma in sigmas:
@@ -87,7 +87,8 @@ def _layers(found: Explanation) -> Figure | None:
                 if level == sigma
             ]
             there, values, errors = (tuple(point[index] for point in points) for index in range(3))
-            series.append(Series(f"σ = {sigma:.3g}", there, values, errors))
+            label = "all contexts" if sigma is None else f"σ = {sigma:.3g}"
+            series.append(Series(label, there, values, errors))
         panels.append(Panel("Share of w that is taken away", x, Axis("shrinkage"), tuple(series)))
     return Figure(
         "layers",
