@@ -57,8 +57,8 @@ def test_standard_errors_are_the_spread_over_contexts():
 def test_an_error_is_told_of_what_is_fitted_and_of_nothing_else():
     fitted = explain(es.ConstRidge(GaussianPrior.isotropic(D), 2.0), TASK, contexts=64)
     assert "±" not in fitted.sentence and fitted.verdict == "is"
-    # Two heads that are not diagonal, a little: nearly descent, and its size is fitted.
-    full = as_full(at.gd_as_transformer(es.GD(jnp.zeros(D), [0.3]), n=N), D)
+    # Layers that are not diagonal, a little: nearly descent, and its sizes are fitted.
+    full = as_full(at.gd_as_transformer(es.GD(jnp.zeros(D), [0.3, 0.2]), n=N), D)
     nearly = explain(at.Full(full.p, full.q @ jnp.diag(jnp.array([1.0, 1.05, 1.0]))), TASK, contexts=64)
     assert nearly.verdict == "is nearly" and " ± " in nearly.sentence.partition(";")[0], nearly.sentence
     assert all(each.error > 0 for each in nearly.penalties)

@@ -145,8 +145,20 @@ def chosen(found: tuple[Match, ...]) -> Match:
     """
     least = max(1 - found[0].share.value, 0.0)
     limit = max(AS_GOOD * least, min(MANY * least, 1 - ENOUGH), NOTHING_LEFT)
-    close = [each for each in found if 1 - each.share.value <= limit]
+    close = _without_twins([each for each in found if 1 - each.share.value <= limit])
     return min(close, key=lambda each: (each.numbers, -each.share.value))
+
+
+def _without_twins(found: list[Match]) -> list[Match]:
+    """T doublings and 2^T steps on the ridge loss are one function: many steps are told as the few doublings."""
+    doublings, steps = (
+        next((each for each in found if each.algorithm == name), None)
+        for name in ("ridge by Newton-Schulz", "gradient descent on the ridge loss")
+    )
+    if doublings is None or steps is None or 2 ** doublings.parameters["steps"] != steps.parameters["steps"]:
+        return found
+    other = steps if steps.parameters["steps"] > max(UNKNOWN_DEPTHS) else doublings
+    return [each for each in found if each is not other]
 
 
 def simplest(exact: Match | None, found: tuple[Match, ...]) -> Match:
