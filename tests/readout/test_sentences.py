@@ -69,7 +69,7 @@ def test_steps_up_the_gradient_are_no_descent():
         return explain(at.gd_as_transformer(es.GD(jnp.zeros(D), list(sizes)), n=N), TASK, contexts=64).sentence
 
     assert sentence(-0.3) == "The network is gradient ascent: one step of size 0.3 (read off its weights)."
-    assert "is gradient descent: 2 steps of sizes -0.3, 0.2 (a negative one goes up the gradient)" in sentence(
+    assert "is gradient descent: 2 steps of sizes -0.3, 0.2, where a negative one goes up the gradient" in sentence(
         -0.3, 0.2
     )
 

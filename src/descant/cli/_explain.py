@@ -158,7 +158,8 @@ def _config(what: str, run: "Run") -> TrainConfig:
         raise ValueError(f"the run {what} was not made by descant train, or by another version: {error}") from None
     if not run.finished:
         raise ValueError(
-            f"the run {what} is not finished; run the same train command again, it goes on where it stopped."
+            f"the run {what} is not finished; wait for it if it is still being trained, or run the same train command "
+            "again, which goes on where it stopped."
         )
     run.check()
     return config

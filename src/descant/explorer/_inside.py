@@ -58,8 +58,10 @@ def inside(asked: Any) -> Iterator[dict[str, Any]]:
                 yield event
     elif source.has("run"):
         model, task, title = _of_run(source.text("run", 200))
-    else:
+    elif source.has("network"):
         model, task, title = _of_network(source.text("network", 200))
+    else:
+        raise ValueError("the address names nothing that can be opened; choose a network from the list.")
     # A page that was opened by a link doesn't know yet how many inputs the network has.
     task = Task.read({"d": task.d, **given}, MOST_D) if isinstance(given, dict) else task
     regression = task.regression()

@@ -62,7 +62,7 @@ def _sizes(told: dict, errors: dict) -> list[str]:
     words = ", ".join(give(-size if upwards else size, each) for size, each in zip(sizes, spreads, strict=True))
     count = len(sizes) if listed else told.get("steps")
     found = f"{count} steps of size{'s' if listed else ''} {words}" if count != 1 else f"one step of size {words}"
-    return [found + (" (a negative one goes up the gradient)" if not upwards and min(sizes) < 0 else "")]
+    return [found + (", where a negative one goes up the gradient" if not upwards and min(sizes) < 0 else "")]
 
 
 def called(match: Match) -> str:

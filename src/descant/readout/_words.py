@@ -213,7 +213,9 @@ def with_words(found: Explanation) -> Explanation:
     """The same with its sentences."""
     layers = tuple(replace(each, sentence=_capital(layer_sentence(each))) for each in found.layers)
     found = replace(found, layers=layers)
-    found = replace(found, sentence=_capital(whole_sentence(found)))
+    # A name of somebody's code is spelt as it is.
+    begin = str if ":" in found.model else _capital
+    found = replace(found, sentence=begin(whole_sentence(found)))
     return replace(found, sentences=tuple(_capital(each) for each in more_sentences(found)))
 
 

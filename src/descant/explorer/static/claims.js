@@ -122,6 +122,7 @@ function hear(event) {
   event.figures.forEach((data, index) => new FigureView(byId(`claim-figure-${index}`)).show(data, event.python));
 }
 
+if (!(state.standing in STANDINGS)) state.standing = "";
 form.elements.words.value = state.words;
 form.elements.standing.value = state.standing;
 form.addEventListener("input", () => {
