@@ -225,6 +225,8 @@ def test_a_claim_is_run_again(tab):
     playwright.expect(page.locator("#one-status")).to_contain_text("Judged in")
     assert page.locator("#one-badge .badge.holds").count() == 1 and page.locator("#checks tbody tr").count() >= 1
     assert f"claim={CLAIM}" in page.url
+    page.set_viewport_size(PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
