@@ -176,6 +176,8 @@ def test_learn_to_the_exact_line_and_look_inside(tab):
     page.click("#next")
     assert page.inner_text("#layer-now") == "1 of 1" and "layer=1" in page.url
     assert page.locator("#maps svg").count() == 2
+    # A single layer is the whole: no line below is about it alone.
+    assert page.locator("#lines li.now").count() == 0
     # The link of this page, opened by somebody else.
     other = tab(page.url.rpartition("/")[2])
     other.wait_for_selector("#walk svg")

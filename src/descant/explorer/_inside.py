@@ -97,7 +97,8 @@ def _reading(model: Any, task: LinearRegression) -> dict[str, Any]:
     return {
         "sentence": found.sentence,
         "lines": list(found.sentences),
-        "layers": len(found.layers),
+        # Of a single layer there is no sentence beside that of the whole.
+        "layers": len({each.sentence for each in found.layers} & {*found.sentences}),
         "figures": [{**drawing(figure), "see": figure.see} for figure in figures(found)[:MOST_FIGURES]],
     }
 
