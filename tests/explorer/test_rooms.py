@@ -51,17 +51,20 @@ def tab(browser, server):
     """Opens tabs that remember their complaints; at the end there must be none."""
     contexts, faults = [], []
 
-    def make(path: str, **options):
+    # To a browser this machine's two names are two sites.
+    also = server.address.replace("127.0.0.1", "localhost")
+
+    def make(path: str, localhost: bool = False, **options):
         contexts.append(browser.new_context(**options))
         page = contexts[-1].new_page()
         page.set_default_timeout(LONG)
         page.on("pageerror", lambda error: faults.append(f"error: {error}"))
         page.on("console", lambda message: faults.append(f"{message.type}: {message.text}"))
         page.on("request", lambda each: faults.append(each.url) if not each.url.startswith(allowed) else None)
-        page.goto(server.address + path)
+        page.goto((also if localhost else server.address) + path)
         return page
 
-    allowed = (server.address, "data:", "blob:")
+    allowed = (server.address, also, "data:", "blob:")
     yield make
     for context in contexts:
         context.close()
@@ -173,6 +176,8 @@ def test_learn_to_the_exact_line_and_look_inside(tab):
     page.click("#next")
     assert page.inner_text("#layer-now") == "1 of 1" and "layer=1" in page.url
     assert page.locator("#maps svg").count() == 2
+    # A single layer is the whole: no line below is about it alone.
+    assert page.locator("#lines li.now").count() == 0
     # The link of this page, opened by somebody else.
     other = tab(page.url.rpartition("/")[2])
     other.wait_for_selector("#walk svg")
@@ -222,18 +227,20 @@ def test_a_claim_is_run_again(tab):
     playwright.expect(page.locator("#one-status")).to_contain_text("Judged in")
     assert page.locator("#one-badge .badge.holds").count() == 1 and page.locator("#checks tbody tr").count() >= 1
     assert f"claim={CLAIM}" in page.url
+    page.set_viewport_size(PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_serious_fault(tab, scheme):
-    for room, ready in zip(ROOMS, ("#curves svg", "#train", "#source", "#facts dd", "#papers li"), strict=True):
+    for room, ready in zip(ROOMS, ("#curves svg", "#train", "#source", "#facts dd", "#papers .group"), strict=True):
         page = tab(room, color_scheme=scheme, **({"viewport": PHONE} if scheme == "dark" else {}))
         page.wait_for_selector(ready)
         assert not serious(page), room
 
 
 def test_a_phone_never_scrolls_sideways(tab):
-    for room, ready in zip(ROOMS, ("#curves svg", "#train", "#source", "#facts dd", "#papers li"), strict=True):
+    for room, ready in zip(ROOMS, ("#curves svg", "#train", "#source", "#facts dd", "#papers .group"), strict=True):
         page = tab(room, viewport=PHONE)
         page.wait_for_selector(ready)
         assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"], room
@@ -242,3 +249,17 @@ def test_a_phone_never_scrolls_sideways(tab):
 def test_trouble_is_told(tab):
     page = tab("inside?source=run:nothing")
     playwright.expect(page.locator("#trouble")).to_contain_text("has no run of that name")
+
+
+def test_a_link_of_another_site_waits_for_a_click(tab, server):
+    """The training that it names begins when somebody presses Start, and not before."""
+    page = tab("claims", localhost=True)
+    asked = []
+    page.on("request", lambda each: asked.append(each.url) if "/jobs/" in each.url else None)
+    page.evaluate("address => { location.href = address; }", server.address + "learn?d=2&n=6&steps=100&trained=1")
+    playwright.expect(page.locator("#linked")).to_be_visible()
+    page.wait_for_timeout(300)
+    assert not asked
+    page.click("#linked button")
+    page.wait_for_selector("#status[data-risk]")
+    assert asked and page.is_hidden("#linked")

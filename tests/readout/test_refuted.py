@@ -57,7 +57,7 @@ class Loud(AbstractLinearPredictor):
     """A step where labels are loud, else nothing."""
 
     def weights(self, moments):
-        return jnp.where(moments.gram[-1, -1] / moments.n > 5.0, 0.3 * moments.xy / moments.n, 0.0)
+        return jnp.where(moments.gram[-1, -1] / moments.n > 4.0, 0.3 * moments.xy / moments.n, 0.0)
 
 
 class Cubic(AbstractPredictor):
@@ -91,8 +91,10 @@ def test_queries_that_were_fitted_to_do_not_say_how_linear():
 
 
 def test_a_wide_stack_says_how_many_steps_it_takes():
+    task = LinearRegression(41, 50, noise=0.5)
     model = at.gd_as_transformer(es.GD(jnp.zeros(41), [0.05] * 7), n=50)
-    found = explain(model, LinearRegression(41, 50, noise=0.5), contexts=64)
+    assert traced(model, Contexts.draw(task, 64, jax.random.key(0))).steps == 7
+    found = explain(model, task, contexts=64)
     assert (found.verdict, found.match.algorithm, found.match.parameters["steps"]) == ("is", "gradient descent", 7)
 
 

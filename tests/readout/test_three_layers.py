@@ -40,7 +40,7 @@ def read(request):
 def test_the_penalties_in_its_sentence_are_those_that_it_uses(read):
     model, found = read
     sentence = next(each for each in found.sentences if "nearest ridge regression" in each)
-    told = re.findall(r"([\d.]+) at σ = ([\d.]+) \(right would be ([\d.]+)", sentence)
+    told = re.findall(r"([\d.]+) ± [\d.]+ at σ = ([\d.]+) \(right would be ([\d.]+)", sentence)
     assert [sigma for _, sigma, _ in told] == ["1", "3"]
     for penalty, sigma, right in told:
         w, gram = answers(model, float(sigma))
@@ -56,7 +56,7 @@ def test_the_penalties_in_its_sentence_are_those_that_it_uses(read):
 def test_what_layers_take_away_is_what_is_measured(read):
     model, found = read
     layer = found.layers[1]
-    told = re.search(r"shrunk by ([\d.]+)% at σ = 3 and ([\d.]+)% at σ = 1", layer.sentence)
+    told = re.search(r"shrunk by ([\d.]+)% ± [\d.]+% at σ = 3 and ([\d.]+)% ± [\d.]+% at σ = 1", layer.sentence)
     assert told is not None, layer.sentence
     p, q = (np.asarray(each) for each in model.dense(D))
     for sigma, percentage in ((3.0, told[1]), (1.0, told[2])):

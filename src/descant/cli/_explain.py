@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from .._counted import counted
 from ._config import TrainConfig
 from ._flags import Force, Json
 from ._printing import print_json
@@ -92,7 +93,11 @@ def explain(
     if json:
         print_json("explain", {**body, "written": [str(each) for each in written]}, seed=seed, samples=looked)
     else:
-        _print(f"{what} on {flags.in_words()}", sentences, f"Written: {len(written)} files in {out}" if written else "")
+        _print(
+            f"{what} on {flags.in_words()}",
+            sentences,
+            f"Written: {counted(len(written), 'file')} in {out}" if written else "",
+        )
 
 
 def _name(what: str, run: "Run | None") -> str:
@@ -153,7 +158,8 @@ def _config(what: str, run: "Run") -> TrainConfig:
         raise ValueError(f"the run {what} was not made by descant train, or by another version: {error}") from None
     if not run.finished:
         raise ValueError(
-            f"the run {what} is not finished; run the same train command again, it goes on where it stopped."
+            f"the run {what} is not finished; wait for it if it is still being trained, or run the same train command "
+            "again, which goes on where it stopped."
         )
     run.check()
     return config

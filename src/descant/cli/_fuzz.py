@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .._counted import counted
 from ._flags import Force, Json
 from ._printing import print_json
 
@@ -90,7 +91,8 @@ def _tell(tally: "Tally", seed: int, max_steps: int, out: Path | None, json: boo
         print_json("fuzz", {**body, **more, "out": None if out is None else str(out)}, seed=seed)
         return
     found = ", ".join(f"{tally.outcomes[name]} {name}" for name in OUTCOMES if tally.outcomes[name])
-    print(f"{tally.programs} programs, {tally.networks} networks: {found or 'nothing'}.")
+    programs, networks = counted(tally.programs, "program"), counted(tally.networks, "network")
+    print(f"{programs}, {networks}: {found or 'nothing'}.")
     total = sum(tally.worths.values())
     shares = ", ".join(f"{tally.worths[name] / max(1, total):.1%} {name}" for name in WORTHS)
     print(f"{total} outputs were compared: {shares}. No network took over {tally.slowest:.1f} s to compile or to run.")

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from .._counted import counted
+
 if TYPE_CHECKING:
     from ..llm import CompareRow, Report, ShareReport, Study, TextResults
 
@@ -54,7 +56,8 @@ def print_study(study: "Study", report: "Report", name: str) -> None:
     console = Console()
     rows, asked = report.rows, study.first.asked
     draws = study.first.draws * asked.seeds
-    counts = f"{len(asked.queries)} queries, {draws} draws of {asked.shots}, {len(study.wordings)} wordings"
+    sizes = (counted(len(asked.queries), "query", "queries"), f"{counted(draws, 'draw')} of {asked.shots}")
+    counts = ", ".join((*sizes, counted(len(study.wordings), "wording")))
     doubtful = [column for column in ("failed", "ambiguous") if any(getattr(row, column) for row in rows)]
     names = {"failed": "no score", "ambiguous": "ambiguous"}
     answers = _table(f"{escape(name)}: {counts}; 95%", "guess", "MSE", "MAE", "Spearman", *(names[c] for c in doubtful))
@@ -95,7 +98,8 @@ def print_shares(results: "TextResults", report: "ShareReport") -> None:
     from rich.markup import escape
 
     console, setting = Console(), results.tasks.setting
-    title = f"{escape(report.model)}: share of the guess; {setting.tasks} tasks, {len(results.wordings)} wordings, "
+    title = f"{escape(report.model)}: share of the guess; {counted(setting.tasks, 'task')}, "
+    title += f"{counted(len(results.wordings), 'wording')}, "
     others = [name for name in report.rows[0].learners if name != "y_q-LSA"]
     columns = ("the model", "y_q-LSA", *(name.partition(",")[0] for name in others), "MSE", "guess alone")
     table = _table(f"{title}d = {setting.d}", "examples", *columns)

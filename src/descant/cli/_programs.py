@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from .._counted import counted
 from ._flags import Force, Json
 from ._printing import print_json
 
@@ -300,10 +301,9 @@ def _print_json(compiled: "CompiledProgram") -> None:
 def _print_sizes(compiled: "CompiledProgram") -> None:
     sizes = compiled.sizes
     print(f"{compiled.description.program}: H is {sizes.rows} x {sizes.columns}")
-    print(
-        f"{sizes.blocks} blocks with {sizes.heads} heads are run, {sizes.distinct_blocks} of the blocks are different"
-    )
-    print(f"{sizes.parameters} parameters, {sizes.nonzeros} of them not zero")
+    differ = "is" if sizes.distinct_blocks == 1 else "are"
+    print(f"{sizes.run}, {sizes.distinct_blocks} of the blocks {differ} different")
+    print(f"{counted(sizes.parameters, 'parameter')}, {sizes.nonzeros} of them not zero")
 
 
 def _write_arrays(path: Path, arrays: dict) -> None:

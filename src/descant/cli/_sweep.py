@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from .._counted import counted
 from ._flags import Json
 from ._printing import print_json
 
@@ -76,7 +77,7 @@ def sweep(
 
     told, progress = watching.get(), None
     team = EXECUTORS[executor](workers, address)
-    _say(json, f"{len(plan.points)} points, {_groups(len(plan.groups))}; {team.in_words()}")
+    _say(json, f"{counted(len(plan.points), 'point')}, {counted(len(plan.groups), 'group')}; {team.in_words()}")
     try:
         for progress in run_sweep(plan, store, team):
             told(progress.share, WHAT)
@@ -117,7 +118,8 @@ def _show_plan(plan: "Plan", store: "Store", name: str, json: bool) -> None:
         return
     repeated = plan.grid.count - len(plan.points)
     twice = f" ({repeated} are in the grid twice)" if repeated else ""
-    print(f"{len(plan.points)} points{twice}, {len(kept)} of them kept already, {left} left; {_groups(len(sizes))}:")
+    points, groups = counted(len(plan.points), "point"), counted(len(sizes), "group")
+    print(f"{points}{twice}, {len(kept)} of them kept already, {left} left; {groups}:")
     for shape, count in list(sizes.items())[:SHOWN]:
         print(f"  {count} of {shape}")
     if len(sizes) > SHOWN:
@@ -137,16 +139,13 @@ def _show(plan: "Plan", progress: "Progress", store: "Store", name: str, json: b
         print_json("sweep", {"name": name, "table": place, **counts})
         return
     found = f", {progress.found} of them found" if progress.found else ""
-    print(f"{done} of {progress.total} points are done{found}; the table is {place}")
+    verb = "is" if progress.total == 1 else "are"
+    print(f"{done} of {counted(progress.total, 'point')} {verb} done{found}; the table is {place}")
     for each in failed[:SHOWN]:
         where = ", ".join(f"{field} = {value}" for field, value in each["point"].items()) or "the point"
         print(f"failed: {where}: {each['reason']}")
     if len(failed) > SHOWN:
         print(f"and {len(failed) - SHOWN} more failed; the table has their reasons")
-
-
-def _groups(count: int) -> str:
-    return f"{count} group{'s' if count != 1 else ''}"
 
 
 def _say(quiet: bool, sentence: str) -> None:

@@ -1,5 +1,6 @@
 """The server: pages, questions that are answered at once, and jobs whose events are streamed."""
 
+import asyncio
 import base64
 import hashlib
 import json
@@ -19,13 +20,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from ._ask import Question, answer
-from ._claims import listing
 from ._event_stream import EventStream
 from ._guard import Access, Guard
-from ._jobs import Full, Jobs
-from ._pages import File, files, pages
+from ._jobs import Event, Full, Jobs
+from ._pages import File, files, linked, page
+from ._refusals import refusal, wants_page
 from ._report_files import report_file
+from ._until_gone import Gone, until_gone
 
 # Jobs that a page may ask for as a stream.
 STREAMS = ("ask", "learn", "elsewhere", "inside", "sources", "compile", "claim")
@@ -35,7 +36,6 @@ NEED = {"learn": False, "inside": False, "compile": True}
 AT_ONCE, REMEMBERED = 2, 512
 # Trained models that are kept in memory, so that a link to one need not train it again.
 MODELS, MOST_MODEL = 32, 4 << 20
-# Nesting of JSON that anybody needs; Python's reader recurses.
 TYPES = {"png": "image/png", "svg": "image/svg+xml"}
 
 
@@ -52,61 +52,56 @@ class Explorer:
         name = request.path_params.get("room", "")
         if not name:
             return RedirectResponse("/ask", 307)
-        if name not in pages():
-            return _sentence(404, "there is no such page.")
+        found = page(name)
+        if found is None:
+            return _missing(request, "there is no such page.")
         if name in NEED:
             self.jobs.warm(quick=NEED[name])
-        return _sent(request, pages()[name])
+        return _sent(request, linked(found) if _from_elsewhere(request) else found)
 
     async def file(self, request: Request) -> Response:
         """Style, scripts and fonts."""
         name = request.path_params["name"]
-        return _sent(request, files()[name]) if name in files() else _sentence(404, "there is no such file.")
+        return _sent(request, files()[name]) if name in files() else _missing(request, "there is no such file.")
 
     async def report_file(self, request: Request) -> Response:
         """A file of the report, if there is one."""
         found = await run_sync(report_file, self.report, request.path_params["path"])
-        return _sentence(404, "the report has no such file.") if found is None else _sent(request, File.of(*found))
+        return _missing(request, "the report has no such file.") if found is None else _sent(request, File.of(*found))
 
     async def ask(self, request: Request) -> Response:
         """Exact risks, at once."""
-        try:
-            question = Question.read(await _json(request))
-        except ValueError as error:
-            return _sentence(400, str(error))
+        asked = await _json(request)
         if self._limit is None:
             self._limit = anyio.CapacityLimiter(AT_ONCE)
         async with self._limit:
             # Whoever has moved the slider on no longer waits for this one.
             if await request.is_disconnected():
                 return Response(status_code=204)
-            return Response(await run_sync(_answered, question), media_type="application/json")
+            return Response(await run_sync(_exact, asked), media_type="application/json")
 
     async def claims(self, request: Request) -> Response:
         """The list of the claims."""
         del request
-        return JSONResponse(await run_sync(listing, self.report))
+        return JSONResponse(await run_sync(_listing, self.report))
 
     async def check(self, request: Request) -> Response:
         """What is wrong with a program, while it is typed."""
-        return await self._short("check", await _json(request))
+        found = await self._last(request, "check")
+        return found if isinstance(found, Response) else JSONResponse(found)
 
     async def picture(self, request: Request) -> Response:
         """A figure as a picture."""
-        asked = await _json(request)
-        try:
-            found = await self.jobs.last("picture", asked)
-        except Full as error:
-            return _sentence(503, str(error))
-        if found["event"] == "failed":
-            return _sentence(400, found["sentence"])
-        return Response(base64.b64decode(found["content"]), media_type=TYPES[asked["suffix"]])
+        found = await self._last(request, "picture")
+        if isinstance(found, Response):
+            return found
+        return Response(base64.b64decode(found["content"]), media_type=TYPES[found["suffix"]])
 
     async def model(self, request: Request) -> Response:
         """The weights of a model that was trained here."""
         content = self._models.get(request.path_params["digest"])
         if content is None:
-            return _sentence(404, "this model is not kept any more; train it again.")
+            return _missing(request, "this model is not kept any more; train it again.")
         named = {"content-disposition": 'attachment; filename="model.safetensors"'}
         return Response(content, media_type="application/octet-stream", headers=named)
 
@@ -119,12 +114,16 @@ class Explorer:
             return _sentence(400, "the request is no object of named values.")
         return EventStream(self._events(job, asked))
 
-    async def _short(self, job: str, asked: Any) -> Response:
+    async def _last(self, request: Request, job: str) -> Event | Response:
+        """What a short job found, or the answer that says why not; the job ends when its page goes."""
+        asked = await _json(request)
         try:
-            found = await self.jobs.last(job, asked)
+            found = await until_gone(request.receive, self.jobs.last(job, asked))
         except Full as error:
             return _sentence(503, str(error))
-        return JSONResponse(found, 400 if found["event"] == "failed" else 200)
+        except Gone:
+            return Response(status_code=204)
+        return _sentence(400, found["sentence"]) if found["event"] == "failed" else found
 
     async def _events(self, job: str, asked: dict[str, Any]) -> AsyncGenerator[dict[str, Any] | None, None]:
         with tempfile.TemporaryDirectory(prefix="descant-", ignore_cleanup_errors=True) as folder:
@@ -165,9 +164,10 @@ def make_app(access: Access, report: Path = Path("report")) -> Guard:
     explorer = Explorer(report)
 
     @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        app.state.explorer = explorer
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        loading = asyncio.create_task(run_sync(_load))
         yield
+        await asyncio.gather(loading, return_exceptions=True)
         await explorer.jobs.close()
 
     get, post = partial(Route, methods=["GET"]), partial(Route, methods=["POST"])
@@ -194,9 +194,28 @@ async def _json(request: Request) -> Any:
         raise ValueError("the request is no JSON.") from None
 
 
+# The rooms' own modules load NumPy, which takes longer than to show the page: they are loaded while a browser reads it.
+def _load() -> None:
+    from . import _ask, _claims  # noqa: F401
+
+
+def _exact(asked: Any) -> bytes:
+    from ._ask import Question
+
+    return _answered(Question.read(asked))
+
+
 @lru_cache(REMEMBERED)
-def _answered(question: Question) -> bytes:
+def _answered(question: Any) -> bytes:
+    from ._ask import answer
+
     return json.dumps(answer(question), allow_nan=False).encode()
+
+
+def _listing(report: Path) -> dict[str, Any]:
+    from ._claims import listing
+
+    return listing(report)
 
 
 def _digest(asked: Any) -> str:
@@ -206,6 +225,16 @@ def _digest(asked: Any) -> str:
 
 def _sentence(status: int, sentence: str) -> Response:
     return JSONResponse({"sentence": sentence}, status)
+
+
+def _missing(request: Request, sentence: str) -> Response:
+    content, headers = refusal(404, sentence, page=wants_page(request.headers.getlist("accept")))
+    return Response(content, 404, headers)
+
+
+def _from_elsewhere(request: Request) -> bool:
+    # A browser that doesn't say where a link stood may have it from anywhere.
+    return request.headers.get("sec-fetch-site") not in ("same-origin", "none")
 
 
 async def _mistaken(request: Request, error: Exception) -> Response:

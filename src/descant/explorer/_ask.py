@@ -11,7 +11,7 @@ import numpy as np
 from ..figures import Axis, Figure, Panel, Series, drawing
 from ._classes import CLASSES, SYMBOLS, Class, Value, value_of
 from ._fields import Fields
-from ._task import MOST_D, Task
+from ._task import IMPORTS, MOST_D, Task
 
 # What may stand on the axis across: its label, its ends, whether it is logarithmic.
 AXES = {
@@ -52,6 +52,8 @@ class Question:
             fields.switch("moving"),
         )
         fields.done()
+        if found.axis in task.fixed:
+            raise ValueError(f"axis is {found.axis!r}, which the spectrum {task.spectrum} has already; choose another.")
         return found
 
     def grid(self) -> list[float]:
@@ -206,9 +208,7 @@ def _python(question: Question) -> str:
         for each in CLASSES.values()
         if (name := each.python)
     )
-    return f"""from descant import (
-    CategoricalNoise, FixedNoise, GaussianInputs, GaussianPrior, LinearRegression, UniformNoise, Unknown, best, risk
-)
+    return f"""{IMPORTS}from descant import Unknown, best, risk
 
 curves = {{}}
 for x in [{xs}]:

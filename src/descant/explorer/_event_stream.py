@@ -2,12 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, MutableMapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from typing import Any
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
+
+from ._until_gone import Gone, until_gone
 
 ALIVE = b": alive\n\n"
 
@@ -24,14 +26,9 @@ class EventStream(Response):
         self._events = events
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send until one of both ends has had enough."""
-        tasks = {asyncio.create_task(self._send(send)), asyncio.create_task(_gone(receive))}
-        # Cancelled only when the server ends, which is no error.
-        with suppress(asyncio.CancelledError):
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        """Send until one of both ends has had enough; cancelled only when the server ends, which is no error."""
+        with suppress(Gone, asyncio.CancelledError):
+            await until_gone(receive, self._send(send))
 
     async def _send(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
@@ -40,9 +37,3 @@ class EventStream(Response):
                 content = ALIVE if event is None else f"data: {json.dumps(event, allow_nan=False)}\n\n".encode()
                 await send({"type": "http.response.body", "body": content, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-async def _gone(receive: Receive) -> None:
-    message: MutableMapping[str, Any] = {"type": ""}
-    while message["type"] != "http.disconnect":
-        message = await receive()

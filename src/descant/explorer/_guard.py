@@ -3,18 +3,20 @@
 The page has no passwords to guard, but it computes, and it shows files of its owner. A page of another site, opened in
 the same browser, can send requests here; a name of that site can be made to point here (DNS rebinding). So a request
 must name this server as its host, and a browser must say that it comes from our own pages. A link that is followed from
-elsewhere opens a page, which may begin what its address says, a training say: the same bounds hold for that.
+elsewhere opens a page that is told so: it waits for a click before it begins what its address says, a training say.
 """
 
 import asyncio
 import hmac
-import json
 import socket
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
+
+from ._refusals import refuse, wants_page
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -25,7 +27,8 @@ HEAD_BYTES = 64 << 10
 # Bytes of a body, and seconds that it may take to come.
 MOST_BYTES = 1 << 20
 SLOWEST_S = 5.0
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+HTTP_PORT = 80
 # Observable Plot puts one constant style sheet into each of its pictures; this is its digest.
 PLOT_STYLE = "'sha256-jSYQUrW7J0b3jPqhZP9C2Xh1PyJKHKXd4s0fpGGKrww='"
 POLICY = "; ".join(
@@ -60,16 +63,16 @@ class Access:
     token: str | None = None
 
     def names(self, host: str) -> bool:
-        """Whether a Host header names this server."""
-        name, colon, port = host.lower().rpartition(":")
-        if not colon or port != str(self.port):
+        """Whether a Host header names this server; browsers leave out the port that HTTP has anyway."""
+        name, port = _split(host.lower())
+        if name is None or port != str(self.port):
             return False
-        if name in LOOPBACK or name == self.host.lower():
+        if name in LOOPBACK or name == plain_host(self.host):
             return True
         # Bound to all addresses: whichever it has, as numbers, which no other site can be called, or by its own name.
         if self.token is None or self.host not in ("0.0.0.0", "::"):
             return False
-        return name == socket.gethostname().lower() or _is_address(name.strip("[]"))
+        return name == socket.gethostname().lower() or _is_address(name)
 
     @property
     def cookie(self) -> str:
@@ -93,22 +96,23 @@ class Guard:
             return
         headers = _headers(scope)
         sending = _with_headers(send)
+        answer = partial(refuse, sending, page=wants_page(headers.get("accept", [])))
         # A head that arrives in one piece is never looked at by HTTP's own limit.
         if len(scope["query_string"]) + sum(len(name) + len(value) for name, value in scope["headers"]) > HEAD_BYTES:
-            await _answer(sending, 431, f"the head of the request is larger than {HEAD_BYTES} bytes.")
+            await answer(431, f"the head of the request is larger than {HEAD_BYTES} bytes.")
             return
         if (refusal := self._refusal(scope, headers)) is not None:
-            await _answer(sending, *refusal)
+            await answer(*refusal)
             return
         if self._access.token is not None and not self._known(headers):
-            await self._ask_for_token(scope, sending, self._access.token)
+            await self._ask_for_token(scope, answer, self._access.token)
             return
         try:
             body = await asyncio.wait_for(_body(headers, receive), SLOWEST_S)
         except TimeoutError:
-            await _answer(sending, 408, f"the request took longer than {SLOWEST_S:g} seconds to arrive.")
+            await answer(408, f"the request took longer than {SLOWEST_S:g} seconds to arrive.")
         except _TooLarge:
-            await _answer(sending, 413, f"the request is larger than {MOST_BYTES} bytes.")
+            await answer(413, f"the request is larger than {MOST_BYTES} bytes.")
         except _Gone:
             return
         else:
@@ -142,21 +146,39 @@ class Guard:
         found = [value for name, _, value in pairs if name == self._access.cookie]
         return len(found) == 1 and _same(found[0], self._access.token or "")
 
-    async def _ask_for_token(self, scope: MutableMapping[str, Any], send: Send, token: str) -> None:
+    async def _ask_for_token(self, scope: MutableMapping[str, Any], answer: Callable[..., Any], token: str) -> None:
         """A link with the token leaves a cookie and leads to the same page without it; all else is refused."""
         asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for name, value in asked if name == "token"]
         if scope["method"] != "GET" or len(given) != 1 or not _same(given[0], token):
-            await _answer(
-                send, 401, "this server asks for a token; open the whole address that descant explore printed."
-            )
+            await answer(401, "this server asks for a token; open the whole address that descant explore printed.")
             return
         left = urlencode([(name, value) for name, value in asked if name != "token"])
         # The path as it came may begin with two slashes, which would lead to another host.
         place = "/" + scope["path"].lstrip("/") + (f"?{left}" if left else "")
         cookie = f"{self._access.cookie}={token}; HttpOnly; SameSite=Lax; Path=/"
-        more = [(b"location", place.encode("ascii", "ignore")), (b"set-cookie", cookie.encode())]
-        await _answer(send, 303, "the token is known.", more)
+        more = ((b"location", place.encode("ascii", "ignore")), (b"set-cookie", cookie.encode()))
+        await answer(303, "the token is known.", more=more)
+
+
+def plain_host(host: str) -> str:
+    """A host as people write it, without brackets; an address in its shortest form.
+
+    >>> plain_host("[0:0::1]"), plain_host("LocalHost")
+    ('::1', 'localhost')
+    """
+    name = host.lower().removeprefix("[").removesuffix("]")
+    return str(ip_address(name)) if _is_address(name) else name
+
+
+def _split(host: str) -> tuple[str | None, str]:
+    """Name and port of a Host header; an IPv6 address has brackets there, and nothing else has."""
+    if host.startswith("["):
+        name, bracket, port = host.partition("]")
+        sound = bracket and ":" in name and _is_address(name[1:]) and port[:1] in ("", ":")
+        return (plain_host(name) if sound else None), port[1:] if port else str(HTTP_PORT)
+    name, colon, port = host.partition(":")
+    return (name or None), port if colon else str(HTTP_PORT)
 
 
 class _TooLarge(Exception):
@@ -223,12 +245,3 @@ def _with_headers(send: Send) -> Send:
         await send(message)
 
     return sending
-
-
-async def _answer(send: Send, status: int, sentence: str, more: list[tuple[bytes, bytes]] | None = None) -> None:
-    content = json.dumps({"sentence": sentence}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
-    # Whatever else was to come of this request is not read.
-    headers.append((b"connection", b"close"))
-    await send({"type": "http.response.start", "status": status, "headers": [*headers, *(more or [])]})
-    await send({"type": "http.response.body", "body": content})

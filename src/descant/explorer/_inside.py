@@ -14,7 +14,7 @@ from ..runs import Run, Store
 from ..tasks import LinearRegression
 from ._fields import Fields
 from ._learn import opened, weights_of
-from ._task import LARGEST, MOST_CONDITION, MOST_N, Task
+from ._task import IMPORTS, MOST_N, Task
 from ._training import Training
 from ._walk import fall, layer, walk_of
 
@@ -23,6 +23,8 @@ SHIPPED, SHIPPED_D, SHIPPED_N = "linear-transformers", 10, 20
 # Dimensions and context length that can be looked at, also those of a run.
 MOST_D = 20
 MOST_RUNS = 200
+# The law that the sliders are of.
+USUAL = "gaussian"
 # Contexts that the read-out is fitted over, and figures of it that are shown.
 READ, MOST_FIGURES = 512, 4
 
@@ -56,16 +58,19 @@ def inside(asked: Any) -> Iterator[dict[str, Any]]:
                 yield event
     elif source.has("run"):
         model, task, title = _of_run(source.text("run", 200))
-    else:
+    elif source.has("network"):
         model, task, title = _of_network(source.text("network", 200))
-    task = task if given is None else Task.read(given, MOST_D)
+    else:
+        raise ValueError("the address names nothing that can be opened; choose a network from the list.")
+    # A page that was opened by a link doesn't know yet how many inputs the network has.
+    task = Task.read({"d": task.d, **given}, MOST_D) if isinstance(given, dict) else task
     regression = task.regression()
     prompt = regression.sample(key=jax.random.key(seed))
     walk = walk_of(model, regression, prompt)
     kind = kind_of(model)
     yield {
         "event": "inside",
-        "title": f"{kind.sentence}: {title}",
+        "title": f"{kind.sentence[:1].upper()}{kind.sentence[1:]}: {title}",
         "task": {**task.__dict__, "levels": list(task.levels)},
         "sigma": float(prompt.sigma) if prompt.sigma is not None else None,
         "how": walk.how,
@@ -92,8 +97,9 @@ def _reading(model: Any, task: LinearRegression) -> dict[str, Any]:
     return {
         "sentence": found.sentence,
         "lines": list(found.sentences),
-        "layers": len(found.layers),
-        "figures": [drawing(figure) for figure in figures(found)[:MOST_FIGURES]],
+        # Of a single layer there is no sentence beside that of the whole.
+        "layers": len({each.sentence for each in found.layers} & {*found.sentences}),
+        "figures": [{**drawing(figure), "see": figure.see} for figure in figures(found)[:MOST_FIGURES]],
     }
 
 
@@ -105,16 +111,35 @@ def _of_run(name: str) -> tuple[Any, Task, str]:
     if not isinstance(d, int) or not isinstance(n, int):
         raise ValueError(f"the run {run.name} doesn't say on what task it was trained; expected one of descant train.")
     told: dict[str, Any] = run.config["task"]
-    numbers = {
-        field: told.get(flag)
-        for field, flag in (("mean", "prior_mean"), ("scale", "prior_scale"), ("condition", "input_condition"))
-    }
-    plain = {field: value for field, value in numbers.items() if isinstance(value, int | float)}
-    task = Task(min(d, MOST_D), min(n, MOST_N), **plain, **_noise(str(told.get("noise", "0"))))
-    in_bounds = abs(task.mean) <= LARGEST and task.scale <= LARGEST and 1 <= task.condition <= MOST_CONDITION
-    if d > MOST_D or not in_bounds:
-        raise ValueError(f"the run {run.name} was trained on a task that is too large for this page.")
+    if d > MOST_D or n > MOST_N:
+        raise ValueError(f"the run {run.name} has d = {d} and n = {n}; expected at most {MOST_D} and {MOST_N} here.")
+    task = _shown(told, run.name)
     return run.model(), task, f"the run {run.name}"
+
+
+def _shown(told: dict[str, Any], name: str) -> Task:
+    """The task of a run in the words of the sliders; none that is other than what it was trained on."""
+    spectrum = told.get("input_spectrum") or ""
+    plain = {
+        **{part: told[part] for part in ("d", "n")},
+        **{
+            field: told[flag]
+            for field, flag in (("mean", "prior_mean"), ("scale", "prior_scale"), ("condition", "input_condition"))
+            if flag in told
+        },
+        "spectrum": spectrum if isinstance(spectrum, str) else ",".join(map(repr, spectrum)),
+    }
+    laws = {flag: told.get(flag) for flag in ("prior", "inputs", "label_noise") if told.get(flag, USUAL) != USUAL}
+    try:
+        if told.get("task") or laws:
+            raise ValueError(f"it has laws of its own, {told.get('task') or laws}.")
+        law = _noise(str(told.get("noise", "0")))
+        return Task.read({**plain, "law": law["law"], "levels": list(law["levels"])}, MOST_D)
+    except (ValueError, Unknown) as reason:
+        words = str(reason).rstrip(".")
+        raise ValueError(
+            f"the task of {name} is none that this page has sliders for: {words}; descant explain reads it."
+        ) from None
 
 
 def _of(run: Run, name: str) -> Any:
@@ -143,8 +168,7 @@ def _python(source: Fields, task: Task, seed: int) -> str:
         begin = f"from descant.claims import long_run\n\nmodel = long_run({SHIPPED!r}).model({name!r})\n"
     return f"""{begin}
 import jax
-from descant import CategoricalNoise, FixedNoise, GaussianInputs, GaussianPrior, LinearRegression, UniformNoise
-from descant.attention import layer_states
+{IMPORTS}from descant.attention import layer_states
 from descant.readout import explain
 
 task = {task.python()}

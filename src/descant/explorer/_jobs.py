@@ -6,7 +6,7 @@ import os
 import sys
 from collections import deque
 from collections.abc import AsyncGenerator
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,8 @@ IDLE, MOST_JOBS = 1, 40
 LONGEST_LINE = 64 << 20
 HEARTBEAT_S = 5.0
 STARTING_S = 60.0
+# Seconds that a quick job may go on after its page has gone: another process would take longer to begin.
+GRACE_S = 0.5
 
 
 class Full(Exception):
@@ -43,7 +45,7 @@ class Jobs:
     """All jobs of a server; `close` ends them."""
 
     def __init__(self) -> None:
-        self._long, self._quick = _Lane(AT_ONCE), _Lane(QUICK_AT_ONCE)
+        self._long, self._quick = _Lane(AT_ONCE), _Lane(QUICK_AT_ONCE, GRACE_S)
 
     @property
     def processes(self) -> list[int]:
@@ -76,11 +78,12 @@ class Jobs:
                 await work
 
     async def last(self, job: str, asked: Any) -> Event:
-        """The event before the last one of a short job, or the sentence why it failed."""
+        """The event before the last one of a short job, or the sentence why it failed; cancelled, it ends the job."""
         found: Event = {"event": "failed", "sentence": "there was no answer."}
-        async for event in self.stream(job, asked):
-            if event is not None and event["event"] != "done":
-                found = event
+        async with aclosing(self.stream(job, asked)) as events:
+            async for event in events:
+                if event is not None and event["event"] != "done":
+                    found = event
         return found
 
     async def close(self) -> None:
@@ -136,10 +139,10 @@ class _Worker:
 
 
 class _Lane:
-    """Some processes, and those who wait for one."""
+    """Some processes, and those who wait for one; whose page goes has `grace` seconds left to end."""
 
-    def __init__(self, at_once: int):
-        self._turn = asyncio.Semaphore(at_once)
+    def __init__(self, at_once: int, grace: float = 0.0):
+        self._turn, self._grace = asyncio.Semaphore(at_once), grace
         self._idle: deque[_Worker] = deque()
         self._warming: asyncio.Task[None] | None = None
         self.all: list[_Worker] = []
@@ -167,12 +170,26 @@ class _Lane:
             event = _failed(f"this took longer than {SECONDS[job]:g} seconds and was stopped; ask for less.")
         except (EOFError, OSError, ValueError):
             event = _failed("the process that computed this has ended, most likely for want of memory; ask for less.")
+        except asyncio.CancelledError:
+            if worker is not None and await self._ends_soon(worker):
+                self._give(worker)
+                worker = None
+            raise
         finally:
             if worker is not None:
                 self._forget(worker)
                 await asyncio.shield(worker.end())
             self._turn.release()
         await events.put(event)
+
+    async def _ends_soon(self, worker: _Worker) -> bool:
+        """Whether a process that nobody listens to is done within the grace: then it can do another job."""
+        with suppress(EOFError, OSError, ValueError, TimeoutError):
+            async with asyncio.timeout(self._grace):
+                while (await worker.event())["event"] not in ("done", "failed"):
+                    pass
+            return True
+        return False
 
     def warm(self) -> None:
         if not self.all and (self._warming is None or self._warming.done()):

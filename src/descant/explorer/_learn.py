@@ -3,6 +3,7 @@
 import base64
 import math
 import tempfile
+import textwrap
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -71,6 +72,8 @@ def elsewhere(asked: Any) -> Iterator[dict[str, Any]]:
     training = Training.read(Fields(source, "the source").part("training"))
     if other.d != training.task.d and training.model not in ("gd++", "diag"):
         raise ValueError(f"d is {other.d}; expected {training.task.d}, for which this model was made.")
+    if axis in other.fixed:
+        raise ValueError(f"axis is {axis!r}, which the spectrum {other.spectrum} has already; choose another.")
     model: Any = None
     for event in weights_of(source):
         if event["event"] == "model":
@@ -93,14 +96,16 @@ def elsewhere(asked: Any) -> Iterator[dict[str, Any]]:
         "oracle": here[2].value,
     }
     label, grid, log = AXES[axis]
-    for x in sorted({*map(float, grid), other.at(axis)}):
+    places = sorted({*map(float, grid), other.at(axis)})
+    python = _elsewhere_python(training, other, axis, places)
+    for x in places:
         now, lowest, oracle = here if x == other.at(axis) else look(other.with_(axis, x))
         found["this model"].append((x, now.value, now.standard_error))
         found["oracle ridge"].append((x, oracle.value, oracle.standard_error))
         if lowest is not None:
             found["best of its class"].append((x, lowest, 0.0))
         figure = _elsewhere_figure(found, label, log, other, axis, training)
-        yield {"event": "elsewhere", "figure": drawing(figure), **at}
+        yield {"event": "elsewhere", "figure": drawing(figure), "python": python, **at}
 
 
 def _elsewhere_figure(found: dict, label: str, log: bool, other: Task, axis: str, training: Training) -> Figure:
@@ -117,6 +122,29 @@ def _elsewhere_figure(found: dict, label: str, log: bool, other: Task, axis: str
     panel = Panel("", Axis(label, log=log), Axis("risk", limits=limits), tuple(series))
     title = f"{training.model} trained on {training.task.flags().replace('--', '')}, on other tasks"
     return Figure(f"elsewhere-{axis}", title, "", (panel,), columns=1)
+
+
+def _elsewhere_python(training: Training, other: Task, axis: str, places: list[float]) -> str:
+    """The program that trains the same model, and measures it along the same axis."""
+    numbers = ", ".join(str(round(x)) if axis == "n" else repr(x) for x in places)
+    task = textwrap.indent(f"task = {other.python(**{axis: 'x'})}", "    ")
+    least = training.best_python()
+    known = f"""    try:
+        curves["best of its class"].append((x, risk({least}, task, samples={LOOK}).value))
+    except Unknown:
+        pass
+""" if least else ""  # fmt: skip
+    return f"""{training.python()}
+from descant import Unknown, best, risk
+
+curves = {{"this model": [], "best of its class": [], "oracle ridge": []}}
+for x in [{numbers}]:
+{task}
+    for label, model in (("this model", trained.model), ("oracle ridge", best("ridge", task))):
+        found = risk(model, task, samples={LOOK})
+        curves[label].append((x, found.value, found.standard_error))
+{known}print(curves)
+"""
 
 
 def _signal(task: Task) -> float:

@@ -65,15 +65,19 @@ def examples() -> list[tuple[str, str, str]]:
 
 
 @cache
-def pages() -> dict[str, File]:
-    """The pages by name."""
+def page(name: str) -> File | None:
+    """A room's page; None if there is no such room."""
+    room = next((each for each in ROOMS if each.name == name), None)
+    if room is None:
+        return None
     templates = Environment(
         loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    return {
-        room.name: File.of(
-            templates.get_template(f"{room.name}.html").render(room=room, rooms=ROOMS, examples=examples()).encode(),
-            "text/html",
-        )
-        for room in ROOMS
-    }
+    programs = examples() if name == "compile" else []
+    made = templates.get_template(f"{name}.html").render(room=room, rooms=ROOMS, examples=programs)
+    return File.of(made.encode(), "text/html")
+
+
+def linked(found: File) -> File:
+    """The same page for who has followed a link of another site: it begins no job before a click."""
+    return File.of(found.content.replace(b"<body ", b"<body data-linked ", 1), found.kind)

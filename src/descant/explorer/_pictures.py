@@ -20,7 +20,7 @@ def picture(asked: Any) -> Iterator[dict[str, Any]]:
     fields = Fields(asked, "the picture")
     suffix, ready = fields.choice("suffix", ("png", "svg")), checked(fields.part("figure"))
     fields.done()
-    yield {"event": "picture", "content": base64.b64encode(pictures(ready)[suffix]).decode()}
+    yield {"event": "picture", "suffix": suffix, "content": base64.b64encode(pictures(ready)[suffix]).decode()}
 
 
 def checked(raw: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ._app import make_app
-from ._guard import HEAD_BYTES, LOOPBACK, Access
+from ._guard import HEAD_BYTES, LOOPBACK, Access, plain_host
 
 # Seconds that the head of a request may take, and that an idle connection is kept.
 HEAD_S, IDLE_S = 5.0, 20
@@ -73,8 +73,8 @@ def serve(
     """
     bound = _bind(host, port)
     port = bound.getsockname()[1]
-    token = None if host in LOOPBACK else secrets.token_urlsafe(24)
-    access = Access(port, host, token)
+    token = None if plain_host(host) in LOOPBACK else secrets.token_urlsafe(24)
+    access = Access(port, plain_host(host), token)
     config = uvicorn.Config(
         make_app(access, report),
         http=Patient,
@@ -92,7 +92,8 @@ def serve(
         backlog=BACKLOG,
     )
     _allow_connections(2 * MOST)
-    name = socket.gethostname() if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    plain = plain_host(host)
+    name = socket.gethostname() if plain in ("0.0.0.0", "::") else f"[{plain}]" if ":" in plain else plain
     address = f"http://{name}:{port}/" + (f"?token={token}" if token else "")
     tell(f"The explorer is at {address} (Ctrl-C ends it)")
     if token:
@@ -113,7 +114,7 @@ def _bind(host: str, port: int) -> socket.socket:
     """A socket that listens, so that who connects as soon as the address is told is heard."""
     if not 0 <= port < 65536:
         raise ValueError(f"port is {port}; expected one from 0 to 65535, where 0 is any that is free.")
-    address = host.strip("[]")
+    address = plain_host(host)
     # A socket takes an empty address for all of this machine's.
     if not 0 < len(address) < 254:
         raise ValueError(f"host is {host[:40]!r}; expected an address of this machine, 0.0.0.0 for all of them.")

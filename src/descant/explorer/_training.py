@@ -11,7 +11,7 @@ from ..attention import KINDS
 from ..measure import best, risk
 from ..tasks import AbstractTask
 from ._fields import Fields
-from ._task import Task
+from ._task import IMPORTS, Task
 
 # What may be picked, and which of the counts each has.
 MODELS = {
@@ -81,11 +81,22 @@ class Training:
         more = {"schedule": "cosine", "dtype": jnp.float64, "chunk": CHUNK, "clip": 10.0}
         return {"steps": steps, "batch": self.batch, "lr": self.lr, **more}
 
+    def _best(self) -> dict[str, Any] | None:
+        """What `best` is asked for to find the least of the class; None where theory doesn't know it."""
+        kind = KINDS.get(self.model)
+        return None if kind.optimum is None else kind.optimum(**kind.chosen(**self.options))
+
     def optimum(self, task: AbstractTask) -> float | None:
         """The least risk of the class on a task, where theory knows it."""
-        kind = KINDS.get(self.model)
-        arguments = None if kind.optimum is None else kind.optimum(**kind.chosen(**self.options))
+        arguments = self._best()
         return None if arguments is None else known_risk(lambda: best(task=task, **arguments), task)
+
+    def best_python(self) -> str:
+        """The expression that is the best of the class on `task`; empty where there is none."""
+        arguments = self._best()
+        if arguments is None:
+            return ""
+        return f"best(task=task, {', '.join(f'{name}={value!r}' for name, value in arguments.items())})"
 
     def python(self) -> str:
         """The program that does the same."""
@@ -94,8 +105,7 @@ class Training:
         words = "".join(f"    {name}={_word(name, value)},\n" for name, value in told.items())
         return f"""import jax
 import jax.numpy as jnp
-from descant import CategoricalNoise, FixedNoise, GaussianInputs, GaussianPrior, LinearRegression, UniformNoise
-from descant.attention import make_model
+{IMPORTS}from descant.attention import make_model
 from descant.training import train
 
 task = {self.task.python()}

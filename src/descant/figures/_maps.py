@@ -5,9 +5,6 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
-import contourpy
-import numpy as np
-
 from ._bare import bare
 from ._data import Axis, Map, Rows
 
@@ -113,6 +110,10 @@ def _contours(panel: Map, levels: Sequence[float]) -> list[dict[str, Any]]:
     """Lines of the same value of theory, as points on the axes; between cells it is taken as linear on its scale."""
     if not panel.theory or not levels or min(len(panel.rows), len(panel.columns)) < 2:
         return []
+    # Few figures have contours, and a page that only needs the colours of this room should not wait for NumPy.
+    import contourpy  # noqa: PLC0415
+    import numpy as np  # noqa: PLC0415
+
     ways = [(np.log, np.exp) if axis.log else (np.asarray, np.asarray) for axis in (panel.x, panel.y, panel.colour)]
     across, up = ways[0][0](np.asarray(panel.columns)), ways[1][0](np.asarray(panel.rows))
     with np.errstate(divide="ignore", invalid="ignore"):

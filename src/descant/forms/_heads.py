@@ -11,12 +11,13 @@ the best values are known up to one number, and there is no search: see `_isotro
 """
 
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import scipy  # its parts are loaded when they are used: all together they take longer than a closed form
 from jaxtyping import Float
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from .. import _check, _memory
 from .._watching import TRIED, watching
@@ -155,16 +156,23 @@ def best_of_form(form: AbstractForm, heads: int, start: np.ndarray | None = None
     d = form.back.shape[0]
     _memory.need(f"the search for the best heads in d = {d} dimensions", 6 * (form.k * size) ** 2, "d")
     # On matrices this small a second thread of BLAS only waits: for itself, or for the other process on the core.
-    with threadpool_limits(1, user_api="blas"):
+    with _blas().limit(limits=1, user_api="blas"):
         if heads >= size:
             return _solution(form, form.saturated(), np.eye(size), heads, 0.0)
         descent = _Descent(form, _lowest(form, heads) if start is None else start)
+        _, gradient, frame, t = descent.here()
         for _ in range(NEWTON_STEPS):
-            if np.abs(descent.here()[1]).max() < GRADIENT_GOAL:
+            if np.abs(gradient).max() < GRADIENT_GOAL:
                 break
             descent = _Descent(form, descent.newton())
-        _, gradient, frame, t = descent.here()
+            _, gradient, frame, t = descent.here()
         return _solution(form, t, frame, heads, float(np.abs(gradient).max()))
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """NumPy's BLAS; looking for it takes as long as a closed form."""
+    return ThreadpoolController()
 
 
 def _solution(form: AbstractForm, t: Tensor, frame: Frame, heads: int, gradient: float) -> HeadSolution:

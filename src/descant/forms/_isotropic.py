@@ -104,10 +104,10 @@ def _costs(white: Whitened, heads: int, t: Inexact[np.ndarray, " g"]) -> Inexact
 def _best_weight(white: Whitened, heads: int) -> float:
     """The best t. There are two basins at most (t of either sign): a look at all t brackets the better one."""
 
-    def risks(t: Inexact[np.ndarray, " g"]) -> Inexact[np.ndarray, " g"]:
+    def risks(t):
         return _one_head_risks(white, t) if heads == 1 else _costs(white, heads, t)
 
-    def slope(t: Float[np.ndarray, " g"]) -> Float[np.ndarray, " g"]:
+    def slopes(t):
         # The derivative to the last digit: the imaginary part of a step in that direction.
         return np.imag(risks(t + 1e-30j)) / 1e-30
 
@@ -116,10 +116,12 @@ def _best_weight(white: Whitened, heads: int) -> float:
     for _ in range(LOOKS):
         grid = np.clip(share + np.linspace(-width, width, GRID), -0.999, 0.999)
         share, width = grid[np.argmin(risks(grid / (1 - np.abs(grid))))], 2 * width / GRID
-    t = np.array([share / (1 - abs(share))])
+    t = float(share / (1 - abs(share)))
     for _ in range(NEWTON_STEPS):
-        apart = 1e-4 * (1 + np.abs(t))
+        apart = 1e-4 * (1 + abs(t))
+        here, above, below = slopes(np.array([t, t + apart, t - apart]))
         with np.errstate(divide="ignore", invalid="ignore"):  # where the risk does not depend on t
-            moved = t - 2 * apart * slope(t) / (slope(t + apart) - slope(t - apart))
-        t = moved if np.all(risks(moved) <= risks(t)) else t
-    return float(t[0])
+            moved = t - 2 * apart * here / (above - below)
+        before, after = risks(np.array([t, moved]))
+        t = float(moved) if after <= before else t
+    return t

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .. import _memory
+from .._counted import counted
 from .._disk import write_whole
 from .._sealed import digest, unsealed
 from ..attention import ELSA, load as load_model, to_bytes
@@ -42,6 +43,12 @@ class Sizes:
     nonzeros: int
     distinct_blocks: int
     distinct_heads: int
+
+    @property
+    def run(self) -> str:
+        """What is run, in words: 1 block with 2 heads is run."""
+        verb = "is" if self.blocks == 1 else "are"
+        return f"{counted(self.blocks, 'block')} with {counted(self.heads, 'head')} {verb} run"
 
 
 class CompiledProgram(eqx.Module):

@@ -10,12 +10,14 @@ from jaxtyping import Float
 from scipy.special import expit, softmax
 
 from . import _residuals
-from ._seen import Numbers, Seen, smallest
+from ._seen import Numbers, Seen, smallest, spread
 
 # Depths that are tried where a model does not say how many steps it takes.
 UNKNOWN_DEPTHS = range(1, 7)
 # Steps of one size are one number, however many they are: of these more are tried.
 ONE_SIZE_DEPTHS = range(1, 65)
+# The same with a penalty: first these, then those beside the best of them.
+PENALISED_DEPTHS = (*range(1, 17), 20, 24, 28, 32, 40, 48, 56, 64)
 # Deeper than this, step sizes of their own are not fitted: so many are never determined by answers.
 MOST_STEPS = 8
 MOST_DOUBLINGS = 24
@@ -50,6 +52,8 @@ class Candidate(NamedTuple):
     answers: Float[np.ndarray, "B d"]
     # Whether more steps might have come nearer, which were not tried.
     at_edge: bool = False
+    # Standard errors by the names of the parameters that were fitted.
+    errors: dict[str, Any] = {}  # noqa: RUF012, nobody writes into it
 
 
 @dataclass(frozen=True)
@@ -74,30 +78,53 @@ def _spectral(
     def fit(question: Question) -> Candidate | None:
         seen = question.believed if believed else question.seen
         half = seen.part(slice(None, len(seen.target) // 2))
-        best, least, taken = np.zeros(0), np.inf, 0
         tried = list(depths(question))
-        for depth in tried:
-            begins = [np.log(each) for each in starts(question, half, depth)]
-            found, cost = smallest(half, partial(at, depth=depth), begins)
-            if cost < least * (1 - 1e-6):
-                best, least, taken = found, cost, depth
+        best, least, taken = nearest(question, half, tried, (np.zeros(0), np.inf, 0))
+        # Where not all depths are tried, those beside the best one are.
+        best, least, taken = nearest(question, half, _beside(tried, taken), (best, least, taken))
         if not np.isfinite(least):
             return None
         best, _ = smallest(half, partial(at, depth=taken), [best], polish=True)
         told: dict[str, Any] = dict(zip(names, map(float, _positive(best)), strict=True))
+        # Of the logarithms, so relative to the parameters.
+        relative = spread(half, partial(at, depth=taken), best)
+        errors = {name: told[name] * float(each) for name, each in zip(names, relative, strict=True)}
         if told.get("low", 0.0) > told.get("high", np.inf):
-            told["low"], told["high"] = told["high"], told["low"]
+            for each in (told, errors):
+                each["low"], each["high"] = each["high"], each["low"]
         # A momentum of 1 or more is no heavy ball: it fits a few steps, and means nothing.
         if told.get("momentum", 0.0) >= 1:
             return None
         told |= {"steps": taken} if taken else {}
         edge = not question.known and len(tried) > 1 and taken == tried[-1]
-        return Candidate(told, len(names), seen.answer(at(seen, best, depth=taken)), edge)
+        return Candidate(told, len(names), seen.answer(at(seen, best, depth=taken)), edge, errors)
+
+    def nearest(question: Question, half: Seen, depths: list[int], known: tuple[Numbers, float, int]):
+        best, least, taken = known
+        for depth in depths:
+            begins = [np.log(each) for each in starts(question, half, depth)]
+            found, cost = smallest(half, partial(at, depth=depth), begins)
+            if cost < least * (1 - 1e-6):
+                best, least, taken = found, cost, depth
+        return best, least, taken
 
     def at(some: Seen, parameters: Numbers, *, depth: int) -> Numbers:
         return f(some, *_positive(parameters), depth)
 
     return Algorithm(name, about, fit, believed)
+
+
+def _beside(tried: list[int], taken: int) -> list[int]:
+    """Depths next to the one that was taken that were left out.
+
+    >>> _beside([1, 2, 3, 6, 9], 6)
+    [4, 5, 7, 8]
+    """
+    if taken not in tried:
+        return []
+    place = tried.index(taken)
+    low, high = tried[max(place - 1, 0)], tried[min(place + 1, len(tried) - 1)]
+    return [depth for depth in range(low + 1, high) if depth not in tried]
 
 
 def _positive(logs: Numbers) -> Numbers:
@@ -133,9 +160,11 @@ def _own_steps(question: Question) -> Candidate | None:
     if found is None:
         return None
     steps, depth = found
+    order = np.argsort(steps)
+    errors = spread(half, lambda some, each: _residuals.descent(some.values, each), steps)[order].tolist()
     answers = question.seen.answer(_residuals.descent(question.seen.values, steps))
     edge = not question.known and depth == max(question.depths)
-    return Candidate({"step": sorted(map(float, steps)), "steps": depth}, depth, answers, edge)
+    return Candidate({"step": steps[order].tolist(), "steps": depth}, depth, answers, edge, {"step": errors})
 
 
 def _gd_plus_plus(question: Question) -> Candidate | None:
@@ -157,8 +186,10 @@ def _gd_plus_plus(question: Question) -> Candidate | None:
         return None
     numbers, depth = found
     told = {"step": list(map(float, numbers[:depth])), "contraction": [*map(float, numbers[depth:]), 0.0]}
+    found_errors = spread(half, lambda some, each: at(some, each, depth), numbers).tolist()
+    errors = {"step": found_errors[:depth], "contraction": [*found_errors[depth:], 0.0]}
     answers = question.seen.answer(at(question.seen, numbers, depth))
-    return Candidate(told | {"steps": depth}, 2 * depth - 1, answers)
+    return Candidate(told | {"steps": depth}, 2 * depth - 1, answers, errors=errors)
 
 
 def _best_depth(
@@ -219,12 +250,12 @@ def _mixable(question: Question) -> Any:
     return (0,) if question.seen.n > question.seen.values.shape[1] and len(question.levels) > 1 else ()
 
 
-def _each(question: Question) -> Any:
-    return question.depths
-
-
 def _of_one_size(question: Question) -> Any:
     return question.depths if question.known else ONE_SIZE_DEPTHS
+
+
+def _of_one_size_penalised(question: Question) -> Any:
+    return question.depths if question.known else PENALISED_DEPTHS
 
 
 def _from_three(question: Question) -> Any:
@@ -264,8 +295,11 @@ ALGORITHMS = (
     _spectral(
         "gradient descent on the ridge loss", "steps of one size on the ridge loss", ("step", "penalty"),
         lambda seen, step, penalty, depth: _residuals.constant_descent(seen.values + penalty / seen.n, step, depth),
-        lambda question, half, depth: [(each / 1.5, half.n * _typical(half) * 0.1) for each in _steps(half)],
-        depths=_each,
+        # Many steps are smaller ones: the sum of all is what a few large ones have.
+        lambda question, half, depth: [
+            (each / 1.5, half.n * _typical(half) * 0.1) for each in (*_steps(half), 3 / depth / _typical(half))
+        ],
+        depths=_of_one_size_penalised,
     ),
     _spectral(
         "ridge by Newton-Schulz", "an inverse by doubling", ("scale", "penalty"),

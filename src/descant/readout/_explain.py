@@ -158,7 +158,8 @@ def _penalties(task: AbstractTask, question: Question, drawn: Contexts) -> tuple
         rest = ((fit.answers - target)[half:] ** 2).sum(axis=1)
         whole = ((target[half:] - target[:half].mean(axis=0)) ** 2).sum(axis=1)
         right = level.sigma**2 if _known_tasks(task) else None
-        found.append(Penalty(level.sigma, fit.parameters["penalty"], right, share(rest, whole)))
+        penalty, error = fit.parameters["penalty"], fit.errors["penalty"]
+        found.append(Penalty(level.sigma, penalty, right, share(rest, whole), error))
     return tuple(found)
 
 

@@ -16,7 +16,7 @@ IS, IS_NEARLY, NONE, CONSTANT, DIVERGES = "is", "is nearly", "none of these", "c
 class Penalty:
     """The penalty with which ridge regression is nearest to a model at a noise level, beside sigma^2, the right one.
 
-    `right` is None where the law of the tasks is not known.
+    `right` is None where the law of the tasks is not known; `error` is the standard error of `penalty`.
 
     For tasks of another scale than 1 it is that of the prior's own metric, where sigma^2 is right again.
     """
@@ -25,6 +25,7 @@ class Penalty:
     penalty: float
     right: float | None
     share: Share
+    error: float = 0.0
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""

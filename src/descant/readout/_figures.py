@@ -38,14 +38,15 @@ def _distances(found: Explanation) -> Figure | None:
     rows = [*best.items()][:MOST]
     known = [(each.name, each.share) for each in found.estimators][:MOST]
     panels = []
-    for title, some in (("known algorithms, fitted", rows), ("known estimators, as they are", known)):
+    kinds = (("known algorithms, fitted", "algorithm", rows), ("known estimators, as they are", "estimator", known))
+    for title, across, some in kinds:
         some = [(name, share) for name, share in some if np.isfinite(share.value) and share.value > -1]
         if some:
             left = [max(1 - share.value, 1e-16) for _, share in some]
             ticks = tuple((float(index), SHORT.get(name, name)) for index, (name, _) in enumerate(some))
             errors = tuple(share.error for _, share in some)
             panels.append(
-                Panel(title, Axis("", ticks=ticks), Axis("share that is left", log=True),
+                Panel(title, Axis(across, ticks=ticks), Axis("share left unexplained", log=True),
                       (Series("left unexplained", tuple(range(len(some))), tuple(left), errors, "points"),))
             )  # fmt: skip
     if not panels:
@@ -65,16 +66,17 @@ def _layers(found: Explanation) -> Figure | None:
     if len(layers) < 2:
         return None
     ticks = tuple((float(index), each.name) for index, each in enumerate(layers))
-    x, places = Axis("", ticks=ticks), tuple(range(len(layers)))
+    x, places = Axis("layer", ticks=ticks), tuple(range(len(layers)))
     panels = [
-        Panel("step size", x, Axis("step"), (Series("step", places, tuple(each.step or 0.0 for each in layers)),)),
-        Panel("size of its update", x, Axis("squares, relative to the answer's", log=True),
+        Panel("Step size", x, Axis("step size η"),
+              (Series("step size", places, tuple(each.step or 0.0 for each in layers)),)),
+        Panel("Size of the update", x, Axis("squares, relative to the answer's", log=True),
               (Series("update", places, tuple(each.size for each in layers)),)),
-        Panel("of it explained", x, Axis("share"),
-              (Series("share", places, tuple(each.share.value for each in layers),
+        Panel("Share of the update that is explained", x, Axis("share explained"),
+              (Series("share explained", places, tuple(each.share.value for each in layers),
                       tuple(each.share.error for each in layers)),)),
     ]  # fmt: skip
-    sigmas = sorted({sigma for each in layers for sigma, _, _ in each.shrinkage})
+    sigmas = sorted({sigma for each in layers for sigma, _, _ in each.shrinkage}, key=lambda sigma: sigma or 0.0)
     if sigmas:
         series = []
         for sigma in sigmas:
@@ -85,11 +87,12 @@ def _layers(found: Explanation) -> Figure | None:
                 if level == sigma
             ]
             there, values, errors = (tuple(point[index] for point in points) for index in range(3))
-            series.append(Series(f"σ = {sigma:.3g}", there, values, errors))
-        panels.append(Panel("how much of w it takes away", x, Axis("shrinkage"), tuple(series)))
+            label = "all contexts" if sigma is None else f"σ = {sigma:.3g}"
+            series.append(Series(label, there, values, errors))
+        panels.append(Panel("Share of w that is taken away", x, Axis("shrinkage"), tuple(series)))
     return Figure(
         "layers",
-        f"{found.model}, layer by layer",
+        _capital(f"{found.model}, layer by layer"),
         "Step sizes are for the gradient of |X w - y|² / 2n; how large the update of each layer is, how much of it the "
         "step, a momentum and a shrinkage explain, and what is taken away of the weight vector at each noise level.",
         tuple(panels),
@@ -124,9 +127,13 @@ def _states(found: Explanation) -> Figure | None:
             curve = [float(above[group == each].sum() / below[group == each].sum()) for each in range(12)]
             if np.isfinite(curve).all():
                 parts[letter].append(Series(f"after {name}", tuple(places), tuple(curve)))
-    titles = {"M": "M: preconditioner", "u": "u: along alpha", "w": "w: along alpha"}
+    titles = {
+        "M": ("M, what the inputs are multiplied with", "factor"),
+        "u": ("u, the labels in the inputs, along α = Xᵀy/n", "multiple of α"),
+        "w": ("w, the weight vector, along α = Xᵀy/n", "multiple of α"),
+    }
     panels = tuple(
-        Panel(titles[letter], Axis("eigenvalue of S"), Axis(letter), tuple(series))
+        Panel(titles[letter][0], Axis("eigenvalue of S"), Axis(titles[letter][1]), tuple(series))
         for letter, series in parts.items()
         if series
     )
@@ -138,7 +145,7 @@ def _states(found: Explanation) -> Figure | None:
             for index, name in enumerate(trace.names[:-1])
         )  # fmt: skip
         if damping:
-            panels += (Panel("a: damping of labels", Axis("noise level σ"), Axis("a"), damping),)
+            panels += (Panel("a, what is left of the labels", Axis("noise level σ"), Axis("factor a"), damping),)
     return Figure(
         "states",
         f"Theorem 4.1 in {found.model}: M, u, a and w",
@@ -161,7 +168,7 @@ def _penalties(found: Explanation) -> Figure | None:
         "penalties",
         f"The ridge regression that is nearest to {found.model}, by noise level",
         "A model that tells noise levels apart shrinks more where there is more noise.",
-        (Panel("penalty", Axis("noise level σ"), Axis("penalty"), series),),
+        (Panel("", Axis("noise level σ"), Axis("penalty"), series),),
         columns=1,
     )
 
@@ -177,7 +184,7 @@ def _gamma(found: Explanation) -> Figure | None:
     starts = [Series("start, as read", x, step.start, style="points")]
     if step.true_start is not None:
         starts.append(Series("start of least risk", x, step.true_start, style="points"))
-    panels = (*maps, Panel("start", Axis("coordinate"), Axis("w"), tuple(starts)))
+    panels = (*maps, Panel("start", Axis("coordinate"), Axis("weight"), tuple(starts)))
     return Figure("one-step", f"The single step of {found.model}", "Its matrix and its start, beside the best ones.",
                   panels, columns=3)  # fmt: skip
 
@@ -203,3 +210,7 @@ def _directions(found: Explanation) -> Figure | None:
         "Mean correlations, over a context's tokens, of the inputs along each direction.",
         tuple(panels),
     )
+
+
+def _capital(title: str) -> str:
+    return title[:1].upper() + title[1:]

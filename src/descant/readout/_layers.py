@@ -18,7 +18,8 @@ UNMOVED = 1e-6
 # One power of S is enough if it leaves no more than this of M.
 LEAVES = 1e-3
 
-AtLevels = tuple[tuple[float, float, float], ...]
+# (sigma, value, standard error); one without a level is the mean over all contexts, where levels are not known.
+AtLevels = tuple[tuple[float | None, float, float], ...]
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,11 @@ class Layer:
     - `step` is eta, for the gradient of |X w - y|^2 / 2n, and `step_error` its standard error.
     - `gradient`, `momentum`, `shrinking`: shares of the squared size of the update that each part has by itself; they
       need not add up to one, parts may point against each other.
+    - `memory` and `decay` are those of an iteration, the momentum and the shrinkage in its own words, with `errors`.
     - `share`: how much of the update the three explain together. `size`: mean square of the update, relative to that of
       the model's answer.
     - `shrinkage`: (sigma, -s, error) by noise level: how much of w is taken away; `damping`: the same of the labels,
-      1 - a'/a, layer by layer.
+      1 - a'/a, layer by layer. Where levels are not known, one mean over all contexts, and None for sigma.
     - `m`, `u`, `a`, `w`: fits of the four after the layer; None where a model has no such state.
     - `own`: the layer in the words of its kind: omegas of a diagonal network, Gamma of one layer.
     """
@@ -57,6 +59,7 @@ class Layer:
     a: Fit | None = None
     w: Fit | None = None
     own: dict[str, Any] = field(default_factory=dict)
+    errors: dict[str, float] = field(default_factory=dict)
     sentence: str = ""
 
     def as_json(self) -> dict[str, Any]:
@@ -95,7 +98,7 @@ def _of_stack(trace: Trace, states: States, contexts: Contexts, index: int) -> L
     update = step + states.s[index][:, None] * (w @ contexts.root)
     rest = step - found.coefficients[0] * both["step"]
     half = contexts.count // 2
-    levels = contexts.levels()
+    groups = [(each.sigma, each.members) for each in contexts.levels()] or [(None, np.full(contexts.count, True))]
     squares = {name: float(np.mean(found.coefficients[0] ** 2 * part**2)) for name, part in parts.items()}
     squares["shrinking"] = float(np.mean((states.s[index][:, None] * (w @ contexts.root)) ** 2))
     whole = float(np.mean(update**2)) or 1.0
@@ -107,11 +110,11 @@ def _of_stack(trace: Trace, states: States, contexts: Contexts, index: int) -> L
         share((rest[half:] ** 2).sum(axis=1), (update[half:] ** 2).sum(axis=1)),
         float(np.mean(update**2) / max(np.mean((trace.answer @ contexts.root) ** 2), 1e-300)),
         *(squares[name] / whole for name in ("gradient", "momentum", "shrinking")),
-        shrinkage=tuple((each.sigma, *_negative(mean_at(states.s[index], each.members))) for each in levels)
+        shrinkage=tuple((sigma, *_negative(mean_at(states.s[index], members))) for sigma, members in groups)
         if np.abs(w).max() > 0
         else (),
         # After the last layer nobody reads the context's labels.
-        damping=tuple((each.sigma, *mean_at(1 - states.a[after] / states.a[index], each.members)) for each in levels)
+        damping=tuple((sigma, *mean_at(1 - states.a[after] / states.a[index], members)) for sigma, members in groups)
         if after < trace.depth
         else (),
         before=_preconditioner(m, contexts),
@@ -201,5 +204,6 @@ def _of_iterate(trace: Trace, contexts: Contexts, index: int) -> Layer:
         size,
         memory=numbers.get("memory"),
         decay=numbers.get("decay"),
+        errors={name: error for name, error in zip(found.terms, found.errors, strict=True) if name != "gradient"},
         w=_weights(trace.w[index + 1], contexts),
     )

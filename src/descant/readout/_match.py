@@ -1,6 +1,6 @@
 """Which known algorithm a model's answers are nearest to."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ class Match:
     `share` is that of the variance of the model's predictions, over contexts and queries that were not fitted to.
     `method` is "weights" if the parameters were read off gauge-fixed weights, and are exact but for rounding; else
     "behaviour", and they are fitted; `at_edge` says that its number of steps is the largest that was tried.
+    `errors` are standard errors, over contexts, of the parameters that were fitted and have one.
     """
 
     algorithm: str
@@ -45,6 +46,7 @@ class Match:
     share: Share
     method: str = BEHAVIOUR
     at_edge: bool = False
+    errors: dict[str, Any] = field(default_factory=dict)
 
     @property
     def distance(self) -> float:
@@ -62,6 +64,7 @@ class Match:
             "distance": self.distance,
             "method": self.method,
             "at_edge": self.at_edge,
+            "errors": self.errors,
         }
 
 
@@ -132,7 +135,7 @@ def _named(algorithm: Algorithm, candidate: Candidate, explained: Share, questio
         del parameters["start"]
     elif not algorithm.believed and np.abs(question.start).max() > NO_START * size:
         parameters["start"] = question.start.tolist()
-    return Match(name, about, parameters, numbers, explained, at_edge=candidate.at_edge)
+    return Match(name, about, parameters, numbers, explained, at_edge=candidate.at_edge, errors=candidate.errors)
 
 
 def chosen(found: tuple[Match, ...]) -> Match:
@@ -142,8 +145,20 @@ def chosen(found: tuple[Match, ...]) -> Match:
     """
     least = max(1 - found[0].share.value, 0.0)
     limit = max(AS_GOOD * least, min(MANY * least, 1 - ENOUGH), NOTHING_LEFT)
-    close = [each for each in found if 1 - each.share.value <= limit]
+    close = _without_twins([each for each in found if 1 - each.share.value <= limit])
     return min(close, key=lambda each: (each.numbers, -each.share.value))
+
+
+def _without_twins(found: list[Match]) -> list[Match]:
+    """T doublings and 2^T steps on the ridge loss are one function: many steps are told as the few doublings."""
+    doublings, steps = (
+        next((each for each in found if each.algorithm == name), None)
+        for name in ("ridge by Newton-Schulz", "gradient descent on the ridge loss")
+    )
+    if doublings is None or steps is None or 2 ** doublings.parameters["steps"] != steps.parameters["steps"]:
+        return found
+    other = steps if steps.parameters["steps"] > max(UNKNOWN_DEPTHS) else doublings
+    return [each for each in found if each is not other]
 
 
 def simplest(exact: Match | None, found: tuple[Match, ...]) -> Match:

@@ -12,6 +12,7 @@ from ..figures import Axis, Figure, Panel, Series
 from ..tasks import AbstractTask
 from ._contexts import Contexts
 from ._exact import exact_match
+from ._explanation import DIVERGES
 from ._layers import layers_of
 from ._match import NEARLY, matches, question_of, simplest
 from ._trace import Trace, needs_tokens, traced
@@ -19,6 +20,8 @@ from ._trace import Trace, needs_tokens, traced
 CONTEXTS = 256
 # A layer is what it ends as if no more than this of its last update is left, now and ever after.
 SETTLED = 0.05
+# A layer whose last update is smaller than this beside the answer, squared, adds nothing.
+NOTHING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -105,34 +108,38 @@ def over_time(
         raise ValueError("models is empty; expected those of a training, the last one last.")
     key = jax.random.key(0) if key is None else key
     drawn = Contexts.draw(task, contexts, key, tokens=any(needs_tokens(model) for _, _, model in models))
-    traces = [traced(model, drawn) for _, _, model in models]
-    kept = np.asarray(np.isfinite(traces[-1].w).all(axis=(0, 2)))
+    kept = np.asarray(np.isfinite(traced(models[-1][2], drawn).w).all(axis=(0, 2)))
     if kept.mean() < 0.8:
         raise ValueError(
             "the trained model overflows on more than a fifth of the contexts: there is nothing to compare."
         )
+    # What others do on contexts on which the last one overflows is no distance from it.
+    drawn = drawn if kept.all() else drawn.chosen(kept)
+    traces = [traced(model, drawn) for _, _, model in models]
     last = traces[-1]
     moments = tuple(
-        _moment(at, label, trace, last, drawn, task, kept) for (at, label, _), trace in zip(models, traces, strict=True)
+        _moment(at, label, trace, last, drawn, task) for (at, label, _), trace in zip(models, traces, strict=True)
     )
     settled = tuple(_settled(moments, [each.off[index] for each in moments]) for index in range(last.depth))
     whole = _settled(moments, [each.whole_off for each in moments])
-    words = [_sentence(name, at, moments) for name, at in zip(last.names, settled, strict=True)]
+    sizes = np.mean(np.diff(last.w, axis=0) ** 2, axis=(1, 2)) / max(float(np.mean(last.answer**2)), 1e-300)
+    words = [
+        _of_layer(name, settled[index], moments, [each.off[index] for each in moments], float(sizes[index]))
+        for index, name in enumerate(last.names)
+    ]
     if last.depth > 1:
-        words.append(_sentence("the answer", whole, moments))
+        words.append(_sentence("the answer", whole, moments, [each.whole_off for each in moments]))
     return OverTime(last.names, moments, settled, whole, tuple(words), unit)
 
 
-def _moment(
-    at: float, label: str, trace: Trace, last: Trace, drawn: Contexts, task: AbstractTask, kept: np.ndarray
-) -> Moment:
+def _moment(at: float, label: str, trace: Trace, last: Trace, drawn: Contexts, task: AbstractTask) -> Moment:
     same = trace.depth == last.depth
     nothing = (None,) * last.depth
     # Answers that overflow on the way are as far off as can be.
     if not np.isfinite(trace.w).all():
-        return Moment(at, label, nothing, nothing, None, "diverges", 0.0)
+        return Moment(at, label, nothing, nothing, None, DIVERGES, 0.0)
     now, end = np.diff(trace.w, axis=0), np.diff(last.w, axis=0)
-    off = tuple(_off(*each, kept) for each in zip(now, end, strict=True)) if same else nothing
+    off = tuple(_off(*each) for each in zip(now, end, strict=True)) if same else nothing
     layers = layers_of(trace, drawn)
     spread = np.abs(trace.answer - trace.answer.mean(axis=0)).max()
     if spread <= 1e-10 * max(float(np.abs(trace.answer).max()), 1e-300):
@@ -146,15 +153,15 @@ def _moment(
         label,
         off,
         tuple(each.step for each in layers) if same else nothing,
-        _off(trace.answer, last.answer, kept),
+        _off(trace.answer, last.answer),
         name if share >= NEARLY else f"none (best: {name})",
         share,
     )
 
 
-def _off(now: Float[np.ndarray, "B d"], end: Float[np.ndarray, "B d"], kept: np.ndarray) -> float:
-    whole = float((end[kept] ** 2).sum())
-    rest = float(((now - end)[kept] ** 2).sum())
+def _off(now: Float[np.ndarray, "B d"], end: Float[np.ndarray, "B d"]) -> float:
+    whole = float((end**2).sum())
+    rest = float(((now - end) ** 2).sum())
     return rest / whole if whole > 0 else float(rest > 0)
 
 
@@ -167,15 +174,29 @@ def _settled(moments: tuple[Moment, ...], off: Sequence[float | None]) -> float:
     return at
 
 
-def _sentence(name: str, at: float, moments: tuple[Moment, ...]) -> str:
-    labels = {each.at: each.label for each in moments}
+def _of_layer(name: str, at: float, moments: tuple[Moment, ...], off: Sequence[float | None], size: float) -> str:
+    """A layer is followed by what it adds to the weight vector, which depends on the layers before it, too."""
+    if size <= NOTHING:
+        return f"{_capital(name)} adds nothing to the answer at the end; what else it does is not followed."
+    return _sentence(f"what {name} adds to the weight vector", at, moments, off)
+
+
+def _sentence(what: str, at: float, moments: tuple[Moment, ...], off: Sequence[float | None]) -> str:
+    """When something comes to its end: only what the looks show, which lie between rows that nobody has seen."""
     begin, end = moments[0], moments[-1]
-    called = name[:1].upper() + name[1:]
+    called, near = _capital(what), "within 5% (squared) of what it ends as"
+    index = [each.at for each in moments].index(at)
     if at == begin.at:
-        return (
-            f"{called} is within 5% (squared) of what it ends as from the first look on ({begin.label} of {end.label})."
-        )
+        return f"{called} is {near} from the first look on ({begin.label} of {end.label})."
+    before = moments[index - 1]
+    if off[index - 1] is None:
+        why = "diverges" if before.algorithm == DIVERGES else "has other layers"
+        where = "only at the end" if at == end.at else f"from {moments[index].label} on"
+        return f"{called} is {near} {where} (of {end.label}); at {before.label} the network {why}."
     if at == end.at:
-        before = moments[-2].label
-        return f"{called} becomes what it ends as only after {before} (of {end.label})."
-    return f"{called} is what it ends as from {labels[at]} on (of {end.label})."
+        return f"{called} comes {near} only after {before.label} (of {end.label})."
+    return f"{called} is {near} from {moments[index].label} on (of {end.label}), and not at {before.label}."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

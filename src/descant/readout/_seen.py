@@ -8,10 +8,13 @@ from jaxtyping import Float
 from scipy.optimize import least_squares
 
 from ._contexts import Contexts
+from ._regression import solve
 
 Numbers = Float[np.ndarray, "..."]
 # Fits by more than a linear problem look at so many contexts, and at so many to begin with.
 MOST, SCREENED = 256, 48
+# Of parameters, for derivatives by differences.
+DIFFERENCE = 1e-6
 ROUGH = {"xtol": 1e-7, "ftol": 1e-7, "gtol": 1e-7, "max_nfev": 40}
 
 
@@ -79,3 +82,23 @@ def smallest(
         if found.cost < least:
             best, least = found.x, float(found.cost)
     return best, least
+
+
+def spread(
+    seen: Seen, f: Callable[[Seen, Numbers], Numbers], parameters: Float[np.ndarray, " p"]
+) -> Float[np.ndarray, " p"]:
+    """Standard errors of fitted parameters over contexts: of the linearised problem, leaving out parts in turn."""
+    some = seen.part(slice(None, MOST))
+
+    def answer(at: Numbers) -> Numbers:
+        return some.answer(f(some, at))
+
+    with np.errstate(all="ignore"):
+        rest = some.target - answer(parameters)
+        reach = DIFFERENCE * np.maximum(np.abs(parameters), DIFFERENCE)
+        moves = reach[:, None] * np.eye(len(parameters))
+        columns = np.array([(answer(parameters + move) - answer(parameters - move)) / 2 for move in moves])
+    if not (np.isfinite(rest).all() and np.isfinite(columns).all()):
+        return np.full(len(parameters), np.inf)
+    # In units of the moves: what parameters are measured in differs by orders of magnitude.
+    return solve(columns, rest)[1] * reach

@@ -74,6 +74,12 @@ def needs_tokens(model: Any) -> bool:
 
 def traced(model: AbstractPredictor | CompiledProgram, contexts: Contexts) -> Trace:
     """Read a model on contexts, layer by layer where it has layers that are known."""
+    # A model that overflows is told to diverge, in a sentence.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _traced(model, contexts)
+
+
+def _traced(model: AbstractPredictor | CompiledProgram, contexts: Contexts) -> Trace:
     if isinstance(model, CompiledProgram):
         return _of_program(model, contexts)
     if isinstance(model, AbstractLinearTransformer) and contexts.d <= MOST_DIMENSIONS:

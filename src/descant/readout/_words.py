@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ._explanation import CONSTANT, DIVERGES, IS, IS_NEARLY, Explanation, OneStep
+from ._explanation import CONSTANT, DIVERGES, IS, IS_NEARLY, NONE, Explanation, OneStep
 from ._layers import AtLevels, Layer
-from ._match import WEIGHTS, Match
-from ._regression import Fit, Share
+from ._match import WEIGHTS
+from ._spelled import called, give, parameters, percent, polynomial
 
 # Parts below these shares are left out of a sentence.
 TOLD, MOMENTUM_TOLD = 0.01, 0.02
@@ -16,34 +16,6 @@ ALL, MOSTLY = 0.99, 0.75
 NOTHING = 1e-9
 # A ridge regression that explains less than this is not told.
 NEAR_AT_ALL = 0.5
-# Less than this can't be told from none.
-NO_PENALTY = 1e-6
-
-
-def percent(share: Share, *, error: bool = True) -> str:
-    """A share as a percentage, to the figures that its error leaves; never 100% unless it is all but rounding."""
-    value, spread = 100 * share.value, 100 * share.error
-    if share.value > 1 - 1e-12:
-        return "100%"
-    digits = min(6, max(0, int(np.ceil(-np.log10(max(spread, 1e-6))))))
-    text = f"{value:.{digits}f}%"
-    if text.startswith("100"):
-        return "more than 99.9999%" if digits >= 6 else f"more than {100 - 10.0**-digits:.{digits}f}%"
-    return f"{text} ± {float(f'{spread:.1g}'):g}%" if error and spread >= 1e-6 else text
-
-
-def polynomial(fit: Fit | None) -> str:
-    """I - 0.21 S, in words; "" for the identity."""
-    if fit is None:
-        return ""
-    coefficients = dict(zip(fit.terms, fit.coefficients, strict=True))
-    terms = [(1 + coefficients.get("I", 0.0), "I"), *((coefficients[name], name) for name in fit.terms if name != "I")]
-    text = ""
-    for number, name in terms:
-        size = f"{abs(number):.3g}"
-        shown = name if name == "I" and size == "1" else f"{size} {name}"
-        text += (f" {'-' if number < 0 else '+'} " if text else ("-" if number < 0 else "")) + shown
-    return text
 
 
 def layer_sentence(layer: Layer) -> str:
@@ -58,13 +30,13 @@ def layer_sentence(layer: Layer) -> str:
         shrunk = _at_levels(layer.shrinkage, ", shrunk by", ", grown by")
         return f"{name} only rescales the answer{shrunk}."
     if layer.share.value < MOSTLY:
+        upwards = "an ascent " if (layer.step or 0.0) < 0 else ""
+        size = give(abs(layer.step or 0.0), layer.step_error)
         return (
-            f"{name} is no gradient step that we know: the best one, of size {layer.step:.3g}, explains "
+            f"{name} is no gradient step that we know: the best one, {upwards}of size {size}, explains "
             f"{percent(layer.share)} of its update."
         )
-    step = (
-        f"step of size {layer.step:.3g}" if (layer.step or 0.0) >= 0 else f"ascent of size {-(layer.step or 0.0):.3g}"
-    )
+    step = _step(layer)
     if layer.shrinking > layer.gradient + layer.momentum:
         # The largest part first: a step may be next to nothing beside it.
         shrunk = _at_levels(layer.shrinkage, ", shrunk by", ", grown by")
@@ -84,58 +56,32 @@ def layer_sentence(layer: Layer) -> str:
             "of the update's)"
         )
     if layer.memory is not None:
-        words += f", with momentum {layer.memory:.3g}"
+        words += f", with momentum {give(layer.memory, layer.errors.get('memory', 0.0))}"
     if layer.decay is not None:
-        words += f", shrunk by {100 * layer.decay:.3g}%"
+        less = "shrunk" if layer.decay >= 0 else "grown"
+        words += f", {less} by {give(100 * abs(layer.decay), 100 * layer.errors.get('decay', 0.0), '%')}"
     words += _at_levels(layer.shrinkage, ", shrunk by", ", grown by")
     words += _at_levels(layer.damping, "; it damps the labels by", "; it amplifies the labels by")
     return f"{words} ({percent(layer.share)} of its update)."
+
+
+def _step(layer: Layer) -> str:
+    """A step down the gradient, or up it, and its size."""
+    size = layer.step or 0.0
+    return f"{'step' if size >= 0 else 'ascent'} of size {give(abs(size), layer.step_error)}"
 
 
 def _at_levels(numbers: AtLevels, less: str, more: str) -> str:
     """Shrunk by 12% at sigma = 3 (and by 4% at sigma = 1): the largest level first; what is small is left out."""
     if not numbers or max(abs(value) for _, value, _ in numbers) < TOLD:
         return ""
-    sign = 1 if numbers[-1][1] >= 0 else -1
-    (sigma, value, _), *others = numbers[::-1]
-    words = f"{less if sign > 0 else more} {100 * sign * value:.3g}% at σ = {sigma:.3g}"
-    if others:
-        sigma, value, _ = others[-1]
-        words += f" and {100 * sign * value:.3g}% at σ = {sigma:.3g}"
-    return words
-
-
-def parameters(match: Match) -> str:
-    """The numbers of an algorithm, in words."""
-    told, words = match.parameters, []
-    steps = told.get("steps")
-    if isinstance(told.get("step"), list):
-        words.append(f"{len(told['step'])} steps of sizes {', '.join(f'{each:.3g}' for each in told['step'])}")
-    elif "step" in told:
-        words.append(
-            f"{steps} steps of size {told['step']:.3g}" if steps != 1 else f"one step of size {told['step']:.3g}"
-        )
-    elif steps and "scale" not in told:
-        words.append(f"{steps} steps")
-    if isinstance(told.get("contraction"), list):
-        words.append(f"contractions {', '.join(f'{each:.3g}' for each in told['contraction'])}")
-    if "momentum" in told:
-        words.append(f"momentum {told['momentum']:.3g}")
-    if "odds" in told:
-        words.append(f"noise levels {told['low']:.3g} and {told['high']:.3g}")
-    elif "low" in told:
-        words.append(f"for eigenvalues of S between {told['low']:.3g} and {told['high']:.3g}")
-    if "scale" in told:
-        words.append(f"{steps} doublings from {told['scale']:.3g} I")
-    if "penalty" in told:
-        none = "no penalty: least squares" if match.algorithm == "ridge regression" else "no penalty"
-        words.append(f"penalty {told['penalty']:.3g}" if told["penalty"] > NO_PENALTY else none)
-    if "gamma" in told:
-        values = np.sort(np.linalg.eigvals(np.array(told["gamma"])).real)[::-1]
-        words.append(f"a matrix with eigenvalues from {values[-1]:.3g} to {values[0]:.3g}")
-    if "start" in told:
-        words.append("from a start of length " + f"{np.linalg.norm(told['start']):.3g}")
-    return ", ".join(words)
+    (_, value, _), *_ = ordered = [numbers[-1], *numbers[:1]] if len(numbers) > 1 else [*numbers]
+    sign = 1 if value >= 0 else -1
+    told = [
+        give(100 * sign * value, 100 * error, "%") + (" on average" if sigma is None else f" at σ = {sigma:.3g}")
+        for sigma, value, error in ordered
+    ]
+    return f"{less if sign > 0 else more} {' and '.join(told)}"
 
 
 def whole_sentence(found: Explanation) -> str:
@@ -148,11 +94,11 @@ def whole_sentence(found: Explanation) -> str:
         return f"{found.model} answers the same whatever the context is: it has learnt nothing from contexts."
     if found.verdict == IS:
         source = "read off its weights" if match.method == WEIGHTS else "as its answers show, to rounding"
-        return f"{found.model} is {match.algorithm}: {parameters(match)} ({source})."
+        return f"{found.model} is {called(match)}: {parameters(match)} ({source})."
     share = percent(match.share)
     if found.verdict == IS_NEARLY:
-        return f"{found.model} is nearly {match.algorithm}: {parameters(match)}; that is {share} of what it does."
-    return f"{found.model} is none of the algorithms that we know (best: {match.algorithm}, {share})."
+        return f"{found.model} is nearly {called(match)}: {parameters(match)}; that is {share} of what it does."
+    return f"{found.model} is none of the algorithms that we know (best: {called(match)}, {share})."
 
 
 def more_sentences(found: Explanation) -> tuple[str, ...]:
@@ -160,7 +106,9 @@ def more_sentences(found: Explanation) -> tuple[str, ...]:
     words = [layer.sentence for layer in found.layers] if len(found.layers) > 1 or found.match is None else []
     if found.not_told_apart and found.match is not None:
         others = ", ".join(found.not_told_apart)
-        words.append(f"On these contexts it can't be told from: {others}.")
+        # Where it is one to rounding, the others still leave something, if less than a thousandth.
+        how = "can hardly" if found.verdict == IS else "can't"
+        words.append(f"On these contexts it {how} be told from: {others}.")
     words += _of_others(found)
     # Of one level, what the model is says it all.
     if found.penalties and (found.verdict != IS or len(found.penalties) > 1):
@@ -196,6 +144,12 @@ def _of_others(found: Explanation) -> list[str]:
         return []
     if match.at_edge:
         words.append(f"No more than {match.parameters['steps']} steps were tried: it may take more.")
+    if match.method != WEIGHTS and "scale" in match.parameters and found.verdict != NONE:
+        steps = 2 ** match.parameters["steps"]
+        words.append(
+            f"Its answers are those of {steps} steps of gradient descent on the same ridge loss, too: only weights "
+            "could tell doublings from steps."
+        )
     nearest = found.matches[0] if found.matches else match
     if match.method != WEIGHTS and nearest.numbers > match.numbers and 2 * nearest.distance**2 < match.distance**2:
         words.append(f"With more numbers, {nearest.algorithm} comes nearer: {percent(nearest.share)}.")
@@ -205,7 +159,7 @@ def _of_others(found: Explanation) -> list[str]:
 def _of_penalties(found: Explanation) -> str:
     """Penalties where a ridge regression is near at all."""
     near = [
-        f"{each.penalty:.3g} at σ = {each.sigma:.3g} ({_right(each.right)}{percent(each.share)})"
+        f"{give(each.penalty, each.error)} at σ = {each.sigma:.3g} ({_right(each.right)}{percent(each.share)})"
         for each in found.penalties
         if each.share.value >= NEAR_AT_ALL
     ]
@@ -259,7 +213,9 @@ def with_words(found: Explanation) -> Explanation:
     """The same with its sentences."""
     layers = tuple(replace(each, sentence=_capital(layer_sentence(each))) for each in found.layers)
     found = replace(found, layers=layers)
-    found = replace(found, sentence=_capital(whole_sentence(found)))
+    # A name of somebody's code is spelt as it is.
+    begin = str if ":" in found.model else _capital
+    found = replace(found, sentence=begin(whole_sentence(found)))
     return replace(found, sentences=tuple(_capital(each) for each in more_sentences(found)))
 
 

@@ -1,5 +1,5 @@
 // Ask: while a slider moves the curves follow; when it rests they get more points, and what takes a search is searched.
-import { Controls, FigureView, TASK, ask, byId, formula, make, number, readState, stream, taskOf, trouble, writeState } from "./common.js";
+import { Controls, FigureView, TASK, ask, byId, fitTask, formula, make, number, readState, stream, taskOf, trouble, unreached, writeState } from "./common.js";
 
 const DEFAULTS = { ...TASK, heads: 2, axis: "n", log: false };
 const state = readState(DEFAULTS);
@@ -10,7 +10,7 @@ let asked, searching, again, last;
 const question = (moving) => ({ task: taskOf(state), heads: state.heads, axis: state.axis, log: state.log, moving });
 
 function fit() {
-  controls.only("second", state.law === "levels");
+  fitTask(controls, state, "", "axis");
   controls.most("heads", state.d + 1);
 }
 
@@ -30,7 +30,7 @@ async function move(moving) {
     show(answer);
     trouble(null);
   } catch (error) {
-    trouble(error instanceof TypeError ? "the server can't be reached; is descant explore still running?" : error.message);
+    trouble(unreached(error));
   }
   asked = undefined;
   if (again !== undefined) {

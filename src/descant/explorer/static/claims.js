@@ -6,6 +6,7 @@ const STANDINGS = { holds: ["holds", "✓"], "does-not-hold": ["does not hold", 
 const OUTCOMES = { passes: "holds", refutes: "does-not-hold", undecided: "undecided" };
 const state = readState(DEFAULTS);
 const form = byId("filter");
+const phone = matchMedia("(max-width: 46rem)");
 let listed = [], job;
 
 const badge = (standing, text) => make("span", { class: `badge ${standing}` }, make("span", { class: "sign", "aria-hidden": "true" }, STANDINGS[standing][1]), text ?? STANDINGS[standing][0]);
@@ -33,7 +34,11 @@ function draw(found) {
       listed.push({ ...claim, item, text: `${claim.id} ${claim.plain}`.toLowerCase() });
       return item;
     });
-    return make("section", { class: "group" }, make("h2", {}, paper.name, make("span", { class: "counts" }, paper.source)), make("ul", { class: "claims" }, ...items));
+    const held = paper.claims.filter((claim) => claim.standing === "holds").length;
+    const judged = paper.claims.filter((claim) => claim.standing !== "not-run").length;
+    const count = judged ? `${held} of ${judged} hold` : `${items.length} claim${items.length === 1 ? "" : "s"}`;
+    // A phone shows the headings first: a hundred claims are twenty screens of it.
+    return make("details", { class: "group", open: !phone.matches }, make("summary", {}, make("h2", {}, paper.name, make("span", { class: "counts" }, [count, paper.source].filter(Boolean).join(" · ")))), make("ul", { class: "claims" }, ...items));
   }));
   filter();
   const chosen = listed.find((claim) => claim.id === state.claim);
@@ -49,7 +54,11 @@ function filter() {
     claim.item.hidden = !fits;
     shown += fits;
   }
-  for (const group of document.querySelectorAll(".group")) group.hidden = !group.querySelector("li.claim:not([hidden])");
+  const narrowed = wanted.length > 0 || Boolean(state.standing);
+  for (const group of document.querySelectorAll(".group")) {
+    group.hidden = !group.querySelector("li.claim:not([hidden])");
+    if (narrowed) group.open = true;
+  }
   byId("found").textContent = shown === listed.length ? `${shown} claims` : `${shown} of ${listed.length} claims`;
 }
 
@@ -113,6 +122,7 @@ function hear(event) {
   event.figures.forEach((data, index) => new FigureView(byId(`claim-figure-${index}`)).show(data, event.python));
 }
 
+if (!(state.standing in STANDINGS)) state.standing = "";
 form.elements.words.value = state.words;
 form.elements.standing.value = state.standing;
 form.addEventListener("input", () => {

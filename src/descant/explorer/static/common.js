@@ -20,6 +20,8 @@ export function trouble(sentence) {
   place.textContent = sentence ?? "";
 }
 
+export const unreached = (error) => (error instanceof TypeError ? "the server can't be reached; is descant explore still running?" : error.message);
+
 // The address holds whatever differs from the defaults.
 export function readState(defaults) {
   const given = new URLSearchParams(location.search);
@@ -56,7 +58,7 @@ export class Controls {
     for (const control of form.querySelectorAll(".control")) {
       const name = names[control.dataset.name] ?? control.dataset.name;
       const [range, digits] = [control.querySelector("input[type=range]"), control.querySelector("input[type=number]")];
-      const other = control.querySelector("select, input[type=checkbox]");
+      const other = control.querySelector("select, input[type=checkbox], input[type=text]");
       this.parts.set(name, { control, range, digits, other });
       if (range) {
         const hear = (source, moving) => {
@@ -89,6 +91,7 @@ export class Controls {
         this.state[name] = range.step === "1" ? Math.round(value) : value;
         range.value = digits.value = this.state[name];
       } else if (other?.type === "checkbox") other.checked = Boolean(this.state[name]);
+      else if (other?.type === "text") other.value = this.state[name];
       else if (other) {
         if ([...other.options].some((option) => option.value === this.state[name])) other.value = this.state[name];
         else if (other.options.length) this.state[name] = other.value;
@@ -109,12 +112,60 @@ export class Controls {
   }
 }
 
-export const TASK = { d: 5, n: 20, mean: 1, condition: 1, law: "fixed", noise: 0.5, second: 3 };
+export const TASK = { d: 5, n: 20, mean: 1, spectrum: "condition", condition: 1, exponent: 1, eigenvalues: "", law: "fixed", noise: 0.5, second: 3 };
+export const PARTS = Object.keys(TASK).filter((name) => name !== "d");
+export const prefixed = (prefix) => Object.fromEntries(PARTS.map((name) => [name, prefix + name]));
 
-export function taskOf(state, prefix = "") {
+export function taskOf(state, prefix = "", d = state.d) {
   const at = (name) => state[prefix + name];
   const levels = at("law") === "levels" ? [at("noise"), at("second")] : [at("noise")];
-  return { d: state.d, n: at("n"), mean: at("mean"), condition: at("condition"), law: at("law"), levels };
+  const spectrum = { power: `power:${at("exponent")}`, own: at("eigenvalues") }[at("spectrum")] ?? "";
+  return { d, n: at("n"), mean: at("mean"), condition: spectrum ? 1 : at("condition"), spectrum, law: at("law"), levels };
+}
+
+// The same the other way: what the controls have to be at for a task of the server.
+export function controlsOf({ n, mean, condition, spectrum, law, levels }, prefix = "") {
+  const power = spectrum.startsWith("power:");
+  const found = {
+    n, mean, condition, law, noise: levels[0], second: levels[1] ?? 3,
+    spectrum: power ? "power" : spectrum ? "own" : "condition", exponent: power ? +spectrum.slice(6) : 1, eigenvalues: power ? "" : spectrum,
+  };
+  return Object.fromEntries(Object.entries(found).map(([name, value]) => [prefix + name, value]));
+}
+
+// Controls that mean something for the law and the spectrum that are chosen; `axis` is the choice of what is across.
+export function fitTask(controls, state, prefix = "", axis = null, d = state.d) {
+  const kind = state[`${prefix}spectrum`];
+  if (kind === "own" && d) {
+    const given = state[`${prefix}eigenvalues`].split(",").filter((part) => part.trim());
+    const fitted = Array.from({ length: d }, (_, index) => given[index] ?? given.at(-1) ?? "1").join(",");
+    if (given.length !== d) { state[`${prefix}eigenvalues`] = fitted; controls.show(); }
+  }
+  controls.only(`${prefix}second`, state[`${prefix}law`] === "levels");
+  for (const [name, wanted] of [["condition", "condition"], ["exponent", "power"], ["eigenvalues", "own"]]) controls.only(prefix + name, kind === wanted);
+  const options = axis ? controls.parts.get(axis).other.options : [];
+  for (const option of options) {
+    option.disabled = (option.value === "condition" && kind !== "condition") || (option.value === "d" && kind === "own");
+    if (option.disabled && state[axis] === option.value) { state[axis] = "n"; controls.show(); }
+  }
+}
+
+// A link of another site opens a page, but begins no job: that takes a click, or a key, of whoever sits here.
+const linked = "linked" in document.body.dataset;
+let allow;
+const allowed = linked ? new Promise((done) => { allow = done; }) : Promise.resolve();
+if (linked) {
+  const begin = (event) => {
+    if (!event.isTrusted || !event.target.closest?.("main button, main input, main select, main textarea")) return;
+    byId("linked").hidden = true;
+    allow?.();
+    allow = undefined;
+  };
+  for (const kind of ["click", "input", "change"]) document.addEventListener(kind, begin, { capture: true });
+}
+export function permission() {
+  if (allow) byId("linked").hidden = false;
+  return allowed;
 }
 
 // A question that is answered at once; sentences of the server come as errors.
@@ -130,6 +181,8 @@ export function stream(job, body, hear) {
   const control = new AbortController();
   const run = async () => {
     let ended = false;
+    await permission();
+    if (control.signal.aborted) return;
     const answer = await fetch(`jobs/${job}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal: control.signal });
     if (!answer.ok) throw new Error((await answer.json()).sentence);
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -153,7 +206,7 @@ export function stream(job, body, hear) {
   };
   const done = run().then(() => true, (error) => {
     if (error.name === "AbortError" || control.signal.aborted) return false;
-    trouble(error instanceof TypeError ? "the server can't be reached; is descant explore still running?" : error.message);
+    trouble(unreached(error));
     return false;
   });
   return { done, stop: () => control.abort() };
@@ -186,8 +239,11 @@ export function csv(data) {
 
 // A figure of the page: drawn, drawn again, and taken along as PNG, SVG, CSV or Python.
 export class FigureView {
-  constructor(place) {
+  constructor(place, { titled = false } = {}) {
     this.place = typeof place === "string" ? byId(place) : place;
+    this.title = titled ? make("h3", { class: "title" }) : null;
+    this.see = titled ? make("p", { class: "see" }) : null;
+    if (titled) this.place.prepend(this.title, this.see);
     this.live = this.place.querySelector(".live");
     for (const button of this.place.querySelectorAll("[data-as]")) button.addEventListener("click", () => this.take(button.dataset.as, button));
   }
@@ -195,6 +251,11 @@ export class FigureView {
   show(data, python) {
     this.data = data;
     this.python = python ?? this.python;
+    if (this.title) {
+      this.title.textContent = data.title;
+      this.see.textContent = data.see ?? "";
+      this.see.hidden = !data.see;
+    }
     if (!this.drawn) {
       this.live.replaceChildren();
       this.drawn = descantFigure(this.live, data);
@@ -215,7 +276,7 @@ export class FigureView {
     try {
       save(await ask("picture", { figure: this.data, suffix: kind }), `${name}.${kind}`);
     } catch (error) {
-      trouble(error.message);
+      trouble(unreached(error));
     } finally {
       button.disabled = false;
     }

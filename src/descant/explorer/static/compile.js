@@ -1,13 +1,13 @@
 // Compile: an editor that complains under the line, and the network that comes of a program.
-import { Controls, FigureView, ask, byId, make, number, readState, save, stream, trouble, writeState } from "./common.js";
+import { Controls, FigureView, ask, byId, make, number, permission, readState, save, stream, trouble, unreached, writeState } from "./common.js";
 
 const DEFAULTS = { example: "ridge", program: "", set: "", prefer: "work", seed: 0, block: 0 };
 const state = readState(DEFAULTS);
 const text = byId("text");
-const [stateFigure, sizes] = [new FigureView("state"), new FigureView("sizes")];
+const [stateFigure, sizes] = [new FigureView("state", { titled: true }), new FigureView("sizes", { titled: true })];
 const status = byId("status");
 const COLOURS = 8;
-let checked, checking, job, wait, states = [];
+let checking, stale, job, wait, states = [];
 
 const example = () => [...byId("example").options].find((option) => option.value === state.example)?.dataset.text ?? "";
 const given = () => Object.fromEntries(new URLSearchParams(state.set).entries().map(([name, value]) => [name, +value]).filter(([, value]) => Number.isFinite(value)));
@@ -22,7 +22,9 @@ const controls = new Controls(byId("controls"), state, (name) => {
   writeState(state, DEFAULTS);
 });
 
+// All lines are seen, up to as many as a screen has.
 function number_lines() {
+  text.rows = Math.max(6, Math.min(28, text.value.split("\n").length + 1));
   byId("controls").querySelector(".lines").textContent = text.value.split("\n").map((_, index) => index + 1).join("\n");
 }
 
@@ -38,19 +40,27 @@ text.addEventListener("scroll", () => {
   byId("controls").querySelector(".marks").style.transform = `translate(${-text.scrollLeft}px, ${-text.scrollTop}px)`;
 });
 
-// Checks come while one types; an older answer never takes the place of a newer one.
+// One check at a time: what is typed while one is under way is asked for when it has come, the latest text only.
 async function check() {
-  checking?.abort();
-  const own = checking = new AbortController();
-  try {
-    const found = await ask("check", { text: text.value, settings: given() }, own.signal);
-    if (own !== checking) return;
-    trouble(null);
-    complain(found.error);
-    if (!found.error) { checked = found; fields(found); }
-  } catch (error) {
-    if (error.name !== "AbortError") trouble(error.message);
-  }
+  if (checking) { stale = true; return checking; }
+  const own = async () => {
+    do {
+      stale = false;
+      try {
+        await permission();
+        const found = await ask("check", { text: text.value, settings: given() });
+        if (stale) continue;
+        trouble(null);
+        complain(found.error);
+        if (!found.error) fields(found);
+      } catch (error) {
+        trouble(unreached(error));
+      }
+    } while (stale);
+    checking = undefined;
+  };
+  checking = own();
+  return checking;
 }
 
 function complain(error) {
@@ -115,8 +125,8 @@ async function compile(more = {}) {
 function describe(event) {
   byId("made").hidden = false;
   const { rows, columns, blocks, heads, parameters, nonzeros, distinct_blocks: distinct } = event.sizes;
-  status.textContent = `${event.program} is a network of ${blocks} blocks.`;
-  const facts = [["H", `${rows} × ${columns}`], ["Blocks", `${blocks}, ${distinct} of them different`], ["Heads", heads], ["Parameters", `${parameters}, ${nonzeros} not zero`], ["Error", "running on random data…"]];
+  status.textContent = `${event.program} is a network of ${blocks} block${blocks === 1 ? "" : "s"}.`;
+  const facts = [["H", `${rows} × ${columns}`], ["Blocks", blocks === 1 ? "1" : `${blocks}, ${distinct} of them different`], ["Heads", heads], ["Parameters", `${parameters}, ${nonzeros} not zero`], ["Error", "running on random data…"]];
   byId("facts").replaceChildren(...facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", { "data-fact": name }, String(value)))));
   const colours = new Map();
   const colour = (name) => { if (!colours.has(name)) colours.set(name, colours.size % COLOURS); return colours.get(name); };
@@ -138,7 +148,7 @@ function describe(event) {
     if (!each) return make("p", { class: "see" }, `block ${index + 1}: too many to be drawn`);
     return make("div", { class: "block" }, make("h3", {}, `Block ${index + 1}`), make("ol", {}, ...each.heads.map(head)), h(each.after, "then H holds"));
   };
-  const order = (parts) => parts.map((part) => (typeof part === "number" ? block(part) : make("div", { class: "times" }, make("p", { class: "h-label" }, `${part.times} times, with the same weights`), ...order(part.blocks))));
+  const order = (parts) => parts.map((part) => (typeof part === "number" ? block(part) : make("div", { class: "times" }, make("p", { class: "h-label" }, part.times === 1 ? "once" : `${part.times} times, with the same weights`), ...order(part.blocks))));
   byId("blocks").replaceChildren(h(event.inputs, "H at the start holds"), ...order(event.order));
   stateFigure.python = sizes.python = event.python;
 }

@@ -1,11 +1,11 @@
 // Inside: all layers come at once, and are stepped through here.
-import { Controls, FigureView, TASK, byId, make, readState, stream, taskOf, trouble, writeState } from "./common.js";
+import { Controls, FigureView, PARTS, TASK, byId, controlsOf, fitTask, make, prefixed, readState, stream, taskOf, trouble, writeState } from "./common.js";
 
-const OWN = { "own-n": 20, "own-mean": 0, "own-condition": 1, "own-law": "fixed", "own-noise": 0.5, "own-second": 3 };
+const OWN = { ...Object.fromEntries(PARTS.map((name) => [`own-${name}`, TASK[name]])), "own-mean": 0 };
 const DEFAULTS = { source: "", training: "", context: 0, layer: 0, own: false, ...OWN };
 const TRAINING = { ...TASK, d: 3, n: 10, model: "lsa", layers: 2, heads: 1, solver: "adam", steps: 1500, lr: 0.02, batch: 256, seed: 0 };
 const state = readState(DEFAULTS);
-const [walk, fall, maps] = ["walk", "fall", "maps"].map((id) => new FigureView(id));
+const [walk, fall, maps] = ["walk", "fall", "maps"].map((id) => new FigureView(id, { titled: true }));
 const status = byId("status");
 let found, job, wait;
 
@@ -37,11 +37,11 @@ const controls = new Controls(byId("controls"), state, (name, moving) => {
   writeState(state, DEFAULTS);
   clearTimeout(wait);
   wait = setTimeout(open, moving ? 250 : 0);
-}, { n: "own-n", mean: "own-mean", condition: "own-condition", law: "own-law", noise: "own-noise", second: "own-second" });
+}, prefixed("own-"));
 
 function fit() {
   byId("own-task").hidden = !state.own;
-  controls.only("own-second", state["own-law"] === "levels");
+  fitTask(controls, state, "own-", null, found?.task.d ?? null);
 }
 
 function source() {
@@ -56,7 +56,8 @@ async function open() {
   trouble(null);
   status.textContent = "Opening.";
   const asked = { source: source(), seed: state.context };
-  if (state.own && found) asked.task = { ...taskOf(state, "own-"), d: found.task.d };
+  // Of how many inputs is known when the network has come; the server knows.
+  if (state.own) asked.task = taskOf(state, "own-", found?.task.d);
   const own = job = stream("inside", asked, (event) => {
     if (event.event === "progress") status.textContent = `Training it again: ${event.words}.`;
     if (event.event === "waiting") status.textContent = "Waiting for other jobs to end.";
@@ -69,9 +70,9 @@ async function open() {
 function show(event) {
   found = event;
   if (!state.own) {
-    const { n, mean, condition, law, levels } = event.task;
-    Object.assign(state, { "own-n": n, "own-mean": mean, "own-condition": condition, "own-law": law, "own-noise": levels[0], "own-second": levels[1] ?? 3 });
+    Object.assign(state, controlsOf(event.task, "own-"));
     controls.show();
+    fit();
   }
   const noise = event.sigma === null ? "" : `, noise level ${event.sigma.toPrecision(3)}`;
   status.textContent = `${event.title}. A context of ${event.task.n} tokens in ${event.task.d} dimension${event.task.d === 1 ? "" : "s"}${noise}; ${event.how}.`;
@@ -94,10 +95,9 @@ function read(event) {
     const copy = byId("figure-template").content.cloneNode(true).firstElementChild;
     copy.id = `read-figure-${index}`;
     copy.setAttribute("aria-label", data.title);
-    copy.prepend(make("h3", {}, data.title));
     return copy;
   }));
-  event.figures.forEach((data, index) => new FigureView(byId(`read-figure-${index}`)).show(data, found.python));
+  event.figures.forEach((data, index) => new FigureView(byId(`read-figure-${index}`), { titled: true }).show(data, found.python));
   mark();
 }
 
@@ -132,7 +132,7 @@ async function begin() {
   const found = stream("sources", {}, (event) => {
     if (event.event !== "sources") return;
     list(event.runs, event.networks);
-    if (!state.source) status.textContent = `Choose a network: ${event.runs.length} runs, ${event.networks.length} that came with Descant, or train one.`;
+    if (!state.source) status.textContent = `Choose a network: ${event.runs.length} run${event.runs.length === 1 ? "" : "s"}, ${event.networks.length} that came with Descant, or train one.`;
   });
   await found.done;
 }

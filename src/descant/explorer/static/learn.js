@@ -1,8 +1,8 @@
 // Learn: train, watch, then change the task and see what becomes of it.
-import { Controls, FigureView, TASK, byId, number, query, readState, stream, taskOf, trouble, writeState } from "./common.js";
+import { Controls, FigureView, PARTS, TASK, byId, fitTask, number, prefixed, query, readState, stream, taskOf, trouble, writeState } from "./common.js";
 
 const TRAINING = { ...TASK, d: 3, n: 10, model: "lsa", layers: 2, heads: 1, solver: "adam", steps: 1500, lr: 0.02, batch: 256, seed: 0 };
-const OTHER = { "other-n": 10, "other-mean": 1, "other-condition": 1, "other-law": "fixed", "other-noise": 0.5, "other-second": 3, across: "n" };
+const OTHER = { ...Object.fromEntries(PARTS.map((name) => [`other-${name}`, TRAINING[name]])), across: "n" };
 const DEFAULTS = { ...TRAINING, ...OTHER, trained: false };
 const COUNTS = { lsa: ["heads"], "yq-lsa": ["heads"], ltb: [], "gd++": ["layers"], diag: ["layers", "heads"], full: ["layers", "heads"], softmax: ["layers"] };
 const state = readState(DEFAULTS);
@@ -20,7 +20,7 @@ const controls = new Controls(byId("controls"), state, (name, moving) => {
   // Another training: what was trained is not what the controls say.
   if (!moving) halt("Changed: press Train.");
   state.trained = false;
-  for (const part of ["n", "mean", "condition", "law", "noise", "second"]) state[`other-${part}`] = state[part];
+  for (const part of PARTS) state[`other-${part}`] = state[part];
   others.show();
   byId("elsewhere").hidden = byId("after").hidden = true;
   writeState(state, DEFAULTS);
@@ -30,13 +30,13 @@ const others = new Controls(byId("other"), state, (name, moving) => {
   writeState(state, DEFAULTS);
   clearTimeout(wait);
   wait = setTimeout(elsewhere, moving ? 300 : 0);
-}, { n: "other-n", mean: "other-mean", condition: "other-condition", law: "other-law", noise: "other-noise", second: "other-second" });
+}, prefixed("other-"));
 
 function fit() {
   for (const count of ["layers", "heads"]) controls.only(count, COUNTS[state.model].includes(count));
   for (const name of ["steps", "lr", "batch"]) controls.only(name, state.solver === "adam");
-  controls.only("second", state.law === "levels");
-  others.only("other-second", state["other-law"] === "levels");
+  fitTask(controls, state);
+  fitTask(others, state, "other-", "across");
 }
 
 function halt(words) {
@@ -96,7 +96,7 @@ function elsewhere() {
   const asked = { source: { training: training(state) }, task: taskOf(state, "other-"), axis: state.across };
   look = stream("elsewhere", asked, (event) => {
     if (event.event !== "elsewhere") return;
-    shifted.show(event.figure);
+    shifted.show(event.figure, event.python);
     const error = event.error ? ` ± ${number(event.error, 1)}` : "";
     const best = event.best === null ? "" : ` The best of its class on this task has ${number(event.best, 5)}.`;
     byId("other-status").textContent = event.risk === null ? "On this task it explodes." : `On this task its risk is ${number(event.risk, 5)}${error}.${best} The oracle has ${number(event.oracle, 4)}.`;

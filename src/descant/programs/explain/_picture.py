@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
+from ..._counted import counted
 from ...attention import ELSABlock, Repeated
 from .._compiled import CompiledProgram
 from .._description import BlockText, HeadText, Rectangle
@@ -74,8 +75,8 @@ class _Picture:
         canvas.text(MARGIN, canvas.y + 10, escape(self.description.program), size=22, style=' font-weight="600"')
         canvas.text(MARGIN, canvas.y + 34, escape(settings), size=14)
         words = (
-            f"H is {sizes.rows} × {sizes.columns}; {sizes.blocks} blocks with {sizes.heads} heads are run, "
-            f"{sizes.distinct_blocks} of them different, with {sizes.parameters} parameters, {sizes.nonzeros} not zero"
+            f"H is {sizes.rows} × {sizes.columns}; {sizes.run}, {sizes.distinct_blocks} of them different, with "
+            f"{counted(sizes.parameters, 'parameter')}, {sizes.nonzeros} not zero"
         )
         canvas.text(MARGIN, canvas.y + 54, words, size=14, style=' fill="#566070"')
         canvas.y += 82

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ..._counted import counted
 from ...attention import ELSABlock, Repeated
 from .._compiled import CompiledProgram
 from .._description import BlockText, Rectangle
@@ -13,9 +14,9 @@ def in_words(compiled: CompiledProgram) -> str:
     settings = ", ".join(f"{name} = {value:g}" for name, value in description.settings)
     lines = [
         f"{description.program}({settings})",
-        f"H has {sizes.rows} rows and {sizes.columns} columns. {sizes.blocks} blocks with {sizes.heads} heads are run; "
-        f"{sizes.distinct_blocks} of the blocks are different, with {sizes.parameters} parameters, {sizes.nonzeros} of "
-        "them not zero.",
+        f"H has {counted(sizes.rows, 'row')} and {counted(sizes.columns, 'column')}. {sizes.run}; "
+        f"{sizes.distinct_blocks} of the blocks {'is' if sizes.distinct_blocks == 1 else 'are'} different, with "
+        f"{counted(sizes.parameters, 'parameter')}, {sizes.nonzeros} of them not zero.",
         "",
         f"in:  {_listed([each for each in description.inputs if each.column >= 0])}",
         *_layers(compiled.network.blocks, iter(enumerate(description.blocks, 1)), ""),

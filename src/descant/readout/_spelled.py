@@ -1,0 +1,105 @@
+"""Numbers and names of algorithms, as a person would write them."""
+
+import numpy as np
+
+from ._match import Match
+from ._regression import Fit, Share
+
+# Less than this can't be told from none.
+NO_PENALTY = 1e-6
+
+
+def percent(share: Share, *, error: bool = True) -> str:
+    """A share as a percentage, to the figures that its error leaves; never 100% unless it is all but rounding."""
+    value, spread = 100 * share.value, 100 * share.error
+    if share.value > 1 - 1e-12:
+        return "100%"
+    digits = min(6, max(0, int(np.ceil(-np.log10(max(spread, 1e-6))))))
+    text = f"{value:.{digits}f}%"
+    if text.startswith("100"):
+        return "more than 99.9999%" if digits >= 6 else f"more than {100 - 10.0**-digits:.{digits}f}%"
+    return f"{text} ± {float(f'{spread:.1g}'):g}%" if error and spread >= 1e-6 else text
+
+
+def give(value: float, error: float = 0.0, unit: str = "") -> str:
+    """A number and its standard error, which is left out where it is rounding: 0.347 ± 0.002.
+
+    >>> give(0.34721, 0.0021), give(0.34721), give(12.3456, 0.02, "%")
+    ('0.347 ± 0.002', '0.347', '12.35% ± 0.02%')
+    """
+    if not error > 1e-6 * abs(value):
+        return f"{value:.3g}{unit}"
+    if not np.isfinite(error):
+        return f"about {value:.3g}{unit}"
+    # As many digits as the error leaves, and no fewer than it has.
+    digits = min(6, max(0, -int(np.floor(np.log10(error)))))
+    shown = f"{value:.{digits}f}" if 1e-4 <= error < 1e4 else f"{value:.3g}"
+    return f"{shown}{unit} ± {float(f'{error:.1g}'):g}{unit}"
+
+
+def polynomial(fit: Fit | None) -> str:
+    """I - 0.21 S, in words; "" for the identity."""
+    if fit is None:
+        return ""
+    coefficients = dict(zip(fit.terms, fit.coefficients, strict=True))
+    terms = [(1 + coefficients.get("I", 0.0), "I"), *((coefficients[name], name) for name in fit.terms if name != "I")]
+    text = ""
+    for number, name in terms:
+        size = f"{abs(number):.3g}"
+        shown = name if name == "I" and size == "1" else f"{size} {name}"
+        text += (f" {'-' if number < 0 else '+'} " if text else ("-" if number < 0 else "")) + shown
+    return text
+
+
+def _sizes(told: dict, errors: dict) -> list[str]:
+    """The sizes of steps, in words; those up the gradient are told as such by `called`, or here."""
+    if "step" not in told:
+        return []
+    listed = isinstance(told["step"], list)
+    sizes, spreads = (told["step"], errors.get("step")) if listed else ([told["step"]], [errors.get("step", 0.0)])
+    spreads = spreads or [0.0] * len(sizes)
+    upwards = all(size < 0 for size in sizes)
+    words = ", ".join(give(-size if upwards else size, each) for size, each in zip(sizes, spreads, strict=True))
+    count = len(sizes) if listed else told.get("steps")
+    found = f"{count} steps of size{'s' if listed else ''} {words}" if count != 1 else f"one step of size {words}"
+    return [found + (", where a negative one goes up the gradient" if not upwards and min(sizes) < 0 else "")]
+
+
+def called(match: Match) -> str:
+    """The name of an algorithm; steps up the gradient are no descent."""
+    sizes = np.atleast_1d(match.parameters.get("step", 1.0))
+    climbs = match.algorithm.startswith("gradient descent") and bool(np.all(sizes < 0))
+    return match.algorithm.replace("descent", "ascent", 1) if climbs else match.algorithm
+
+
+def parameters(match: Match) -> str:
+    """The numbers of an algorithm, in words."""
+    told, errors, words = match.parameters, match.errors, _sizes(match.parameters, match.errors)
+    steps = told.get("steps")
+
+    def number(name: str) -> str:
+        return give(told[name], errors.get(name, 0.0))
+
+    if steps and "scale" not in told and not words:
+        words.append(f"{steps} steps")
+    if isinstance(told.get("contraction"), list):
+        spreads = errors.get("contraction") or [0.0] * len(told["contraction"])
+        each = (give(*pair) for pair in zip(told["contraction"], spreads, strict=True))
+        words.append(f"contractions {', '.join(each)}")
+    if "momentum" in told:
+        words.append(f"momentum {number('momentum')}")
+    if "odds" in told:
+        words.append(f"noise levels {number('low')} and {number('high')}")
+    elif "low" in told:
+        words.append(f"for eigenvalues of S between {number('low')} and {number('high')}")
+    if "scale" in told:
+        words.append(f"{steps} doubling{'s' if steps != 1 else ''} from {number('scale')} I")
+    if "penalty" in told:
+        none = "no penalty: least squares" if match.algorithm == "ridge regression" else "no penalty"
+        words.append(f"penalty {number('penalty')}" if told["penalty"] > NO_PENALTY else none)
+    if "gamma" in told:
+        values = np.sort(np.linalg.eigvals(np.array(told["gamma"])).real)[::-1]
+        words.append(f"a matrix with eigenvalues from {values[-1]:.3g} to {values[0]:.3g}")
+    if "start" in told:
+        words.append("from a start of length " + f"{np.linalg.norm(told['start']):.3g}")
+    return ", ".join(words)
