@@ -5,9 +5,10 @@ every operation each entry is moved by up to half a unit in the last place of fl
 *sum of magnitudes* that made it (|A| |B| for a product, |a| + |b| for a sum). So they go where float64 could have gone,
 whatever order and bracketing it had used; how far they spread says how much of an answer is left. Whoever allows for a
 multiple of rounding shakes by that multiple: the fourth power of X - X moves with the fourth power of it, and no
-multiple of its spread says so. The magnitudes are those of each run, not of the first one: long double rounds too, and where X - (V + X) is zero for it because V is lost beside X, only those that
-went elsewhere still know that float64 would not have agreed. Half of them are shaken anew each time, half in
-the same way each time, because rounding may push in one direction through all iterations of a loop.
+multiple of its spread says so. The magnitudes are those of each run, not of the first one: long double rounds too, and
+where X - (V + X) is zero for it because V is lost beside X, only those that went elsewhere still know that float64
+would not have agreed. Half of them are shaken anew each time, half in the same way each time, because rounding may push
+in one direction through all iterations of a loop.
 """
 
 import math

@@ -1,7 +1,7 @@
 """Is the network the program? One program through the compiler, and its results against what its text means.
 
-An output may be wrong by as much as float64 could make it wrong if it rounded `MULTIPLE` times as much: by the spread of
-runs that are shaken so (see `_arithmetic`). What that comparison is worth depends on the output, and is said:
+An output may be wrong by as much as float64 could make it wrong if it rounded `MULTIPLE` times as much: by the spread
+of runs that are shaken so (see `_arithmetic`). What that comparison is worth depends on the output, and is said:
 
 - sharp: the tolerance is less than a millionth of the output's largest entry;
 - absolute: the output is nothing but rounding, X - X say, or powers of a matrix that should be zero; yet the tolerance

@@ -59,7 +59,10 @@ class _Key:
 
 
 def meaning(written: Written, scale: float = 1.0, multiple: float = MULTIPLE) -> Meaning:
-    """Execute the text, shaken by a multiple of what float64 rounds. Only for texts that this room wrote: a user's file is parsed, and never executed."""
+    """Execute the text, shaken by a multiple of what float64 rounds.
+
+    Only for texts that this room wrote: a user's file is parsed, and never executed.
+    """
     arithmetic = Arithmetic(written.number, multiple)
     names = {**arithmetic.names(), "_key": _Key()}
     tree = ast.fix_missing_locations(_Values().visit(ast.parse(written.text)))
