@@ -69,6 +69,33 @@ def program(Y: "k 1", A: "k d"):
     check_fixed_point(compiled)
 
 
+def test_a_product_that_is_divided_among_heads_stays_divided():
+    """H has one column: X X.T + c c.T + c c.T, of three columns, is three heads, two of them alike."""
+    text = """
+def program(X: "1 1"):
+    B = hstack([X, constant([[2.25, 2.25]])])
+    return B @ B.T
+"""
+    compiled = compile_program(Program.from_text(text))
+    assert compiled.sizes.columns == 1 and compiled.sizes.heads == 3
+    check_fixed_point(compiled)
+
+
+def test_a_copy_of_a_value_is_not_taken_for_the_value_moved():
+    """The last W0 is copied to the columns that X X.T no longer needs, as if it had been packed to the left."""
+    text = """
+def program(X: "n n", Y: "3 n", *, T=2):
+    W0 = zeros(6, 3)
+    W1 = W0
+    for t in range(T):
+        W0 = 0.2 * (W1 @ (W0.T @ W0) + 0.9 / (t + 1) * (W1 + Y.T))
+        W1 = -1 / (t + 1) * ((X @ X.T) @ (0.9 / (t + 1) * W0))
+    return W0
+"""
+    text = check_fixed_point(compile_program(Program.from_text(text), n=6, T=3))
+    assert "W0_3, W1_2 = 1 * W0_2, " in text
+
+
 def test_the_text_of_momentum():
     text = check_fixed_point(compile_program("momentum", {**SIZES, "T": 4}))
     assert text.splitlines()[2:] == [
@@ -118,6 +145,7 @@ def test_weights_of_no_program_are_refused_where_they_break():
         ("s = 0.5\n    for t in range(2):\n        s = s * 0.5\n        A = s * A", "the number s changes"),
         ("for t in range(2):\n        B = A\n        A = 2 * B", "a second name for a value in a loop"),
         ("B = 1 * A\n    for t in range(2):\n        B = A[0:1, :]", "B is another value outside of the loop"),
+        ("for t in range(2):\n        B = A.T\n    A = A + B", "B gets its first value in a loop and is used after it"),
         ("B = 1 * A\n    B[0, :] = A[1, :]", "can't be taken as it is written"),
     ],
 )

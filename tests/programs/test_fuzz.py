@@ -24,6 +24,7 @@ from descant.programs.fuzz import (
     Verdict,
     Written,
     _campaign,
+    compared,
     contracting,
     general,
     judge,
@@ -151,7 +152,7 @@ def test_contracting_programs_contract():
     """Rounding does not grow in them: after many iterations every digit but the last ones is known."""
     for number in range(12):
         written = contracting(number, 100)
-        found = meaning(written)
+        found = meaning(written, multiple=1.0)
         assert found.largest < 1e4
         assert all(each.spread <= 1e-11 * max(1.0, found.largest) for each in found.outputs), written.text
 
@@ -167,7 +168,7 @@ def program(X: "n d", w: "d 1", *, T=50):
 """
     random = np.random.default_rng(0)
     x, w = random.standard_normal((8, 3)) / 3, random.standard_normal((3, 1))
-    found = meaning(Written(text, {"n": 8, "d": 3, "T": 50}, {"X": x, "w": w}))
+    found = meaning(Written(text, {"n": 8, "d": 3, "T": 50}, {"X": x, "w": w}), multiple=1.0)
     v = w
     for _ in range(50):
         v = v - 0.1 * x.T @ (x @ v)
@@ -192,6 +193,22 @@ def program(X: "1 1", *, T=2):
 """
     verdict = judge(Written(text, {"T": 2}, {"X": np.array([[1000.0]])}))
     assert (verdict.outcome, [each.worth for each in verdict.comparisons]) == ("equal", ["vacuous", "vacuous"])
+
+
+def test_powers_of_rounding_are_rounding():
+    """A network that multiplies out rounds ten times as much as the text: after X^4, ten thousand times. No more."""
+    text = """
+def program(X: "1 1"):
+    X = 3 * X - (X + X + X)
+    return X, X @ X @ (X @ X)
+"""
+    expected = meaning(Written(text, {}, {"X": np.ones((1, 1))}))
+    residues = {ulps: ulps * 3 * 2.0**-53 * np.ones((1, 1)) for ulps in (0, 1, 12, 300)}
+    found = {ulps: list(compared(expected, {"r": r, "r4": r**4})) for ulps, r in residues.items()}
+    assert {each.worth for both in found.values() for each in both} == {"absolute"}
+    assert {ulps: [each.wrong for each in both] for ulps, both in found.items()} == {
+        0: [False, False], 1: [False, False], 12: [False, False], 300: [True, True]
+    }  # fmt: skip
 
 
 def test_what_a_comparison_is_worth():

@@ -10,7 +10,6 @@ from .._compiled import CompiledProgram
 from .._library import find
 from ..graph import Graph
 from ..language import Program, ProgramError, TextFrontEnd, recording
-from ..schedule import with_lifetimes
 from ..weights import lay_out
 from ._read import LineReader
 
@@ -42,7 +41,7 @@ def compile_as_written(
         reader = LineReader(traced)
         body = front.function.body
         with recording(reader.trace):
-            schedule = with_lifetimes(reader.schedule(body[1:] if isinstance(body[0], ast.Expr) else body))
+            schedule = reader.schedule(body[1:] if isinstance(body[0], ast.Expr) else body)
     except ProgramError as error:
         raise error.located(None, front.origin) from None
     return finish(Candidate(traced, Graph(), schedule, lay_out(schedule)))

@@ -4,7 +4,7 @@ import ast
 from typing import Any
 
 from ..language import NUMBERS, Executor, Matrix, ProgramError, Scope, Traced
-from ..schedule import Block, Head, Loop, Place, Reading, Schedule, Step, Write
+from ..schedule import Block, Head, Loop, Place, Reading, Schedule, Step, Write, with_lifetimes
 from ._values import Value, apply, of_place, three
 
 COPY = "write 1 * w for a copy: names in a loop are places of H"
@@ -20,6 +20,8 @@ class LineReader:
         self.places: list[Place] = []
         self.place_of: dict[int, int] = {}
         self.steps: list[Step] = []
+        # The line that first assigns to each place.
+        self.lines: dict[int, ast.stmt] = {}
         # Names that are bound outside of the loops under way: they stay where they are.
         self.fixed: list[set[str]] = []
         self.inputs = {each.name: self._new(each.name, each.shape) for each in traced.inputs}
@@ -32,7 +34,7 @@ class LineReader:
         return self.executor.scope.values
 
     def schedule(self, statements: list[ast.stmt]) -> Schedule:
-        """The whole program; lifetimes are not known yet."""
+        """The whole program."""
         for statement in statements[:-1]:
             self._statement(statement)
         final = statements[-1]
@@ -47,7 +49,17 @@ class LineReader:
             for index, number in zip(new, numbers, strict=True):
                 values[index] = self._leaf(number)
         outputs = tuple((name, self.place_of[v.address]) for name, v in zip(self.outputs, values, strict=True))
-        return Schedule(tuple(self.places), self.inputs, outputs, tuple(self.steps))
+        schedule = with_lifetimes(Schedule(tuple(self.places), self.inputs, outputs, tuple(self.steps)))
+        self._check_beginnings(schedule)
+        return schedule
+
+    def _check_beginnings(self, schedule: Schedule) -> None:
+        """What lives on after a loop has its columns before it already: something must have put it there."""
+        for number in sorted(schedule.alive_first - {*self.inputs.values()}):
+            name, (rows, columns) = self.places[number].name, self.places[number].shape
+            way_out = f"give it one before the loop too: {name} = zeros({rows}, {columns})"
+            with self.executor.at(self.lines[number]):
+                raise ProgramError(f"{name} gets its first value in a loop and is used after it", way_out)
 
     def _statement(self, node: ast.stmt) -> None:
         match node:
@@ -106,6 +118,7 @@ class LineReader:
         with self.executor.at(node):
             targets = [(self._target(name, value), value) for name, value in matrices]
             self.steps.append(self._block(targets))
+        self.lines = {place: node for place, _ in targets} | self.lines
         for (name, _), (place, _) in zip(matrices, targets, strict=True):
             self.names[name] = self._leaf(place)
 
@@ -141,7 +154,8 @@ class LineReader:
         return Matrix(self.trace, address, shape, (str(shape[0]), str(shape[1])))
 
     def _block(self, targets: list[tuple[int, Matrix]]) -> Block:
-        heads: dict[tuple, tuple[Reading, Reading, dict[int, Reading]]] = {}
+        heads: list[tuple[Reading, Reading, dict[int, Reading]]] = []
+        alike: dict[tuple, list[dict[int, Reading]]] = {}
         carry = []
         for place, matrix in targets:
             value = self._expression(matrix.address)
@@ -150,9 +164,14 @@ class LineReader:
                 carry.append(Write(place, linear))
             for product in value.products:
                 query, key, last = (_pruned(each) for each in three(product))
-                written = heads.setdefault((_key(query), _key(key)), (query, key, {}))[2]
-                written[place] = written[place] + last if place in written else last
-        made = (Head(q, k, tuple(Write(place, v) for place, v in written.items())) for q, k, written in heads.values())
+                # A head adds to several places, and to each of them once: what is written twice is two heads.
+                same = alike.setdefault((_key(query), _key(key)), [])
+                written = next((values for values in same if place not in values), None)
+                if written is None:
+                    same.append(written := {})
+                    heads.append((query, key, written))
+                written[place] = last
+        made = (Head(q, k, tuple(Write(place, v) for place, v in written.items())) for q, k, written in heads)
         return Block(tuple(made), tuple(carry), tuple(place for place, _ in targets))
 
     def _expression(self, address: int) -> Value:

@@ -4,7 +4,7 @@ The description says which rectangles of H hold a value before and after every b
 and put together again in the end: weights that do not come out the same were not made by the compiler.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from .._describe import describe
 from .._description import Description, Rectangle
 from ..language import Body, Input, Traced
 from ..schedule import Block, Head, Loop, Place, Schedule, Step
-from ..weights import NAMES, Columns, Layout, Weights, link
+from ..weights import NAMES, Columns, Layout, Painter, Weights, link
 from ._heads import BlockReader, Broken
 
 
@@ -87,28 +87,55 @@ class _Recovery:
     def _block(self, layer: ELSABlock, now: Columns, first: Columns | None) -> tuple[Block, Columns]:
         text = next(self.texts)
         self.weights.append({name: np.asarray(getattr(layer, name), dtype=float) for name in NAMES})
+        widest = max(sum(each.width for each in side) for side in (text.before, text.after))
+        if widest > self.compiled.description.columns:
+            raise Broken(f"the description has more values at block {len(self.weights)} than H has columns")
         before = {self._at(now, each): each.column for each in text.before}
         shapes = {place: self.places[place].shape for place in before}
         reader = BlockReader(self.weights[-1], before, shapes, f"block {len(self.weights)}")
-        after, kept = self._targets(reader, text.after, first)
+        copied = [reader.copies(each.column, (each.rows, each.width)) for each in text.after]
         self.before.append(before)
+        if first is None:
+            block, after = self._between(reader, text.after, copied)
+        else:
+            # The last block of a loop's body puts everything where the body found it: no place gets new columns.
+            places = [self._at(first, each) for each in text.after]
+            after = {place: each.column for place, each in zip(places, text.after, strict=True)}
+            kept = {place for place, source in zip(places, copied, strict=True) if place == source}
+            block = self._read(reader, after, kept, after)
         self.after.append(after)
+        return block, after
+
+    def _read(self, reader: BlockReader, after: Columns, kept: set[int], fixed: Mapping[int, int]) -> Block:
         written = {place: column for place, column in after.items() if place not in kept}
         shapes = {place: self.places[place].shape for place in after}
         heads, carry = reader.heads(written, shapes), reader.carry(written, shapes)
-        # The last block of a loop's body puts everything where the body found it: no place gets new columns.
-        order = _in_order(written, before if first is None else written, heads)
-        return Block(heads, carry, order, tuple(sorted(kept))), after
+        return Block(heads, carry, _in_order(written, fixed, heads), tuple(sorted(kept)))
+
+    def _between(
+        self, reader: BlockReader, rectangles: Sequence[Rectangle], copied: Sequence[int | None]
+    ) -> tuple[Block, Columns]:
+        """A block and the columns after it; what is elsewhere then was moved to make room, or is a copy of that name.
+
+        Both are the same weights. It was moved if the compiler, which moves nothing without need, would have moved it.
+        """
+        old = list(self.places)
+        ways: list[tuple[list[Place], Block, Columns]] = []
+        for may_move in (True, False):
+            self.places = list(old)
+            after, kept = self._targets(reader, rectangles, copied, may_move)
+            block = self._read(reader, after, kept, reader.before)
+            ways.append((self.places, block, after))
+            painter = Painter([place.shape[1] for place in self.places], self.compiled.description.columns)
+            if painter.next(block, reader.before) == after:
+                return block, after
+        self.places, block, after = ways[0]
+        return block, after
 
     def _targets(
-        self, reader: BlockReader, rectangles: Sequence[Rectangle], first: Columns | None
+        self, reader: BlockReader, rectangles: Sequence[Rectangle], copied: Sequence[int | None], may_move: bool
     ) -> tuple[Columns, set[int]]:
         """Which place each rectangle is after a block, and which of them are as they were."""
-        copied = [reader.copies(each.column, (each.rows, each.width)) for each in rectangles]
-        if first is not None:
-            places = [self._at(first, each) for each in rectangles]
-            kept = {place for place, source in zip(places, copied, strict=True) if place == source}
-            return {place: each.column for place, each in zip(places, rectangles, strict=True)}, kept
         stay: Columns = {}
         for each, source in zip(rectangles, copied, strict=True):
             # Of a value and its copy, the one that did not move is the value.
@@ -118,7 +145,7 @@ class _Recovery:
         # Values move together or not at all: packed to the left, in their order.
         ordered = sorted(stay, key=lambda place: reader.before[place])
         widths = [self.places[place].shape[1] for place in ordered]
-        packed = all(stay[place] == sum(widths[:index]) for index, place in enumerate(ordered))
+        packed = may_move and all(stay[place] == sum(widths[:index]) for index, place in enumerate(ordered))
         kept = stay if packed else {place: column for place, column in stay.items() if reader.before[place] == column}
         after: Columns = {}
         for each, source in zip(rectangles, copied, strict=True):
@@ -147,7 +174,7 @@ class _Recovery:
         raise Broken(f"the description has {each.name} in column {each.column}, where nothing is")
 
 
-def _in_order(written: Columns, fixed: Columns, heads: tuple[Head, ...]) -> tuple[int, ...]:
+def _in_order(written: Columns, fixed: Mapping[int, int], heads: tuple[Head, ...]) -> tuple[int, ...]:
     """New places in the order in which they got their columns, those with fixed ones among them as heads write them."""
     first = {write.place: index for index, head in reversed([*enumerate(heads)]) for write in head.values}
     rewritten = sorted((first.get(place, -1), column, place) for place, column in written.items() if place in fixed)

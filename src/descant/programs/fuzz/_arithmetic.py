@@ -1,12 +1,14 @@
 """What a program's text means, by NumPy alone, and how far rounding may carry it: the judge's own arithmetic.
 
 Every value is a stack of matrices in NumPy's long double. The first of them is the answer. The others are shaken: after
-every operation each entry is moved by half a unit in the last place of float64, of the *sum of magnitudes* that made it
-(|A| |B| for a product, |a| + |b| for a sum). So they go where float64 could have gone, whatever order and bracketing
-it had used; how far they spread says how much of an answer is left. The magnitudes are those of each run, not of the
-first one: long double rounds too, and where X - (V + X) is zero for it because V is lost beside X, only those that
-went elsewhere still know that float64 would not have agreed. Half of them are shaken anew each time, half in
-the same way each time, because rounding may push in one direction through all iterations of a loop.
+every operation each entry is moved by up to half a unit in the last place of float64, or by a multiple of it, of the
+*sum of magnitudes* that made it (|A| |B| for a product, |a| + |b| for a sum). So they go where float64 could have gone,
+whatever order and bracketing it had used; how far they spread says how much of an answer is left. Whoever allows for a
+multiple of rounding shakes by that multiple: the fourth power of X - X moves with the fourth power of it, and no
+multiple of its spread says so. The magnitudes are those of each run, not of the first one: long double rounds too, and
+where X - (V + X) is zero for it because V is lost beside X, only those that went elsewhere still know that float64
+would not have agreed. Half of them are shaken anew each time, half in the same way each time, because rounding may push
+in one direction through all iterations of a loop.
 """
 
 import math
@@ -17,6 +19,8 @@ import numpy as np
 
 # Half a unit in the last place of float64, relative to the number.
 UNIT = 2.0**-53
+# A network rounds more often than its text: it may go as far as if float64 rounded so many times as much.
+MULTIPLE = 50.0
 SHAKEN = 6
 POOL = 1 << 14
 Stack = np.ndarray
@@ -27,8 +31,9 @@ PLACE = "_placed"
 class Arithmetic:
     """Matrices that are shaken from one seed, and the largest magnitude that any of them had."""
 
-    def __init__(self, seed: int = 0):
+    def __init__(self, seed: int = 0, multiple: float = MULTIPLE):
         random = np.random.default_rng(seed)
+        self._shake = multiple * UNIT
         self.largest = 0.0
         self._pool = random.uniform(-1, 1, POOL).astype(np.longdouble)
         self._at = 0
@@ -67,7 +72,7 @@ class Arithmetic:
 
     def rounded(self, exact: Stack, magnitude: Stack) -> "Value":
         """A value that float64 would have rounded."""
-        return self.noted(exact + UNIT * magnitude * self._noise(exact.shape[1:]))
+        return self.noted(exact + self._shake * magnitude * self._noise(exact.shape[1:]))
 
     def _noise(self, shape: tuple[int, ...]) -> Stack:
         half = SHAKEN // 2

@@ -1,7 +1,7 @@
 """Is the network the program? One program through the compiler, and its results against what its text means.
 
-An output may be wrong by as much as float64 could make it wrong: `MULTIPLE` times the spread of the shaken runs (see
-`_arithmetic`). What that comparison is worth depends on the output, and is said:
+An output may be wrong by as much as float64 could make it wrong if it rounded `MULTIPLE` times as much: by the spread
+of runs that are shaken so (see `_arithmetic`). What that comparison is worth depends on the output, and is said:
 
 - sharp: the tolerance is less than a millionth of the output's largest entry;
 - absolute: the output is nothing but rounding, X - X say, or powers of a matrix that should be zero; yet the tolerance
@@ -21,10 +21,10 @@ import numpy as np
 from .._collector import uncollected
 from .._compile import compile_traced
 from ..language import Program, ProgramError
+from ._arithmetic import MULTIPLE, UNIT
 from ._limit import TooSlow, limited
 from ._written import Meaning, Written, meaning
 
-MULTIPLE = 50.0
 SHARP = 1e-6
 # Beyond this a product of a few factors leaves float64.
 LARGEST = 1e80
@@ -162,7 +162,7 @@ def compared(expected: Meaning, found: Mapping[str, np.ndarray]) -> Iterator[Com
     """Results by name, in the order of the return statement, against what they should be."""
     for value, (name, array) in zip(expected.outputs, found.items(), strict=True):
         size = float(np.abs(value.exact).max())
-        tolerance = MULTIPLE * (value.spread + 2.0**-53 * size) + SMALLEST
+        tolerance = value.spread + MULTIPLE * UNIT * size + SMALLEST
         same = array.shape == value.exact.shape
         error = float(np.abs(array - value.exact).max()) if same else np.inf
         yield Comparison(name, error, tolerance, size, expected.largest)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._arithmetic import PLACE, Arithmetic, Value
+from ._arithmetic import MULTIPLE, PLACE, Arithmetic, Value
 
 NAME = "program"
 
@@ -58,9 +58,12 @@ class _Key:
         return key
 
 
-def meaning(written: Written, scale: float = 1.0) -> Meaning:
-    """Execute the text. Only for texts that this room wrote: a user's file is parsed, and never executed."""
-    arithmetic = Arithmetic(written.number)
+def meaning(written: Written, scale: float = 1.0, multiple: float = MULTIPLE) -> Meaning:
+    """Execute the text, shaken by a multiple of what float64 rounds.
+
+    Only for texts that this room wrote: a user's file is parsed, and never executed.
+    """
+    arithmetic = Arithmetic(written.number, multiple)
     names = {**arithmetic.names(), "_key": _Key()}
     tree = ast.fix_missing_locations(_Values().visit(ast.parse(written.text)))
     exec(compile(tree, "<fuzz>", "exec"), names)

@@ -145,6 +145,12 @@ class Schedule:
         """Every block once, in order."""
         return _blocks(self.steps)
 
+    @property
+    def alive_first(self) -> set[int]:
+        """The places that must hold their values before the first block."""
+        first = self.steps[0]
+        return set(first.kept) | first.reads if isinstance(first, Block) else set(first.alive)
+
     def flat(self) -> "Schedule":
         """With loops that are run once written as their steps."""
         return replace(self, steps=_flat(self.steps))

@@ -8,5 +8,5 @@ from ._evaluate import (
     evaluate_weights as evaluate_weights,
     states as states,
 )
-from ._layout import Columns as Columns, Layout as Layout, lay_out as lay_out
+from ._layout import Columns as Columns, Layout as Layout, Painter as Painter, lay_out as lay_out
 from ._link import NAMES as NAMES, Weights as Weights, link as link

@@ -5,7 +5,7 @@ matrix, in which only what is kept or written exists. So the columns of what die
 be moved if the gaps are too small; the width of H is the largest total width of what is alive at one moment.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ..schedule import Block, Schedule, Step
@@ -39,19 +39,21 @@ class Layout:
 def lay_out(schedule: Schedule) -> Layout:
     """Give every place its columns."""
     widths = [place.shape[1] for place in schedule.places]
-    alive = _alive_first(schedule)
+    alive = schedule.alive_first
     start: Columns = {}
     for place in schedule.inputs.values():
         if place in alive:
             start[place] = sum(widths[other] for other in start)
     moments = [alive, *(set(block.kept) | set(block.writes) for block in schedule.blocks())]
     columns = max(1, *(sum(widths[place] for place in moment) for moment in moments))
-    painter = _Painter(widths, columns)
+    painter = Painter(widths, columns)
     painter.run(schedule.steps, start, None)
     return Layout(_rows(schedule), columns, tuple(painter.before), tuple(painter.after))
 
 
-class _Painter:
+class Painter:
+    """Goes through the blocks, and knows what each leaves where."""
+
     def __init__(self, widths: list[int], columns: int):
         self.widths, self.columns = widths, columns
         self.before: list[Columns] = []
@@ -63,13 +65,14 @@ class _Painter:
             if isinstance(step, Block):
                 self.before.append(dict(now))
                 last = final is not None and index == len(steps) - 1
-                now = dict(final) if last and final is not None else self._next(step, now)
+                now = dict(final) if last and final is not None else self.next(step, now)
                 self.after.append(now)
             else:
                 now = self.run(step.body, now, {place: now[place] for place in step.alive})
         return now
 
-    def _next(self, block: Block, now: Columns) -> Columns:
+    def next(self, block: Block, now: Mapping[int, int]) -> Columns:
+        """The columns after a block that is not the last one of a loop's body."""
         found = {place: now[place] for place in block.kept}
         # A place that is rewritten stays where it is, if it is anywhere.
         stay = {place: now[place] for place in block.writes if place in now}
@@ -107,11 +110,6 @@ class _Painter:
             if start - free >= width:
                 yield free
             free = max(free, end)
-
-
-def _alive_first(schedule: Schedule) -> set[int]:
-    first = schedule.steps[0]
-    return set(first.kept) | first.reads if isinstance(first, Block) else set(first.alive)
 
 
 def _rows(schedule: Schedule) -> int:
