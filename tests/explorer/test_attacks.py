@@ -336,16 +336,18 @@ async def load(server: Running, requests: int, streaming: int) -> tuple[list[int
 @pytest.mark.slow
 def test_many_at_once_and_nothing_stays(server):
     answers(server)
-    asyncio.run(load(server, 200, 20))
-    before = server.memory()
     statuses, alive = asyncio.run(load(server, 1000, 100))
-    deadline = time.monotonic() + 30
     assert statuses == [200] * 1100 and alive == 100
+    # What so many need at once the allocator keeps; of the same again nothing may stay.
+    before = server.memory()
+    statuses, alive = asyncio.run(load(server, 400, 100))
+    deadline = time.monotonic() + 30
+    assert statuses == [200] * 500 and alive == 100
     # Whoever waited is gone; the processes that worked have been ended, and at most the idle ones are left.
     while time.monotonic() < deadline and len(server.children()) > 3:
         time.sleep(0.2)
     assert len(server.children()) <= 3
-    assert server.memory() < before + (32 << 20)
+    assert server.memory() < before + (16 << 20)
     answers(server)
 
 
