@@ -23,7 +23,7 @@ SYMBOL = re.compile(
 INNER = re.compile(r"`?<([^<>`\s,]+, [^<>`\n]+)>`?((?:\^2)?)")
 NORM = re.compile(r"(?<![\w|])\|([^|\s`$]+(?: [-+] [^|\s`$]+)?)\|(\^\d)?(?:_([A-Z]\w*))?(?!\|)")
 # Exponents of words and brackets.
-RAISED = re.compile(r"(?<=[\w)])\^(\d|T|d)\b")
+RAISED = re.compile(r"(?<=[\w)\]])(?:\^(\d|T|d)\b|([_^])\{([^}]+)\})")
 # A letter that is no word by itself.
 ALONE = r"([B-HJ-Zb-z])"
 CODE = re.compile(r"(`[^`]+`|\[[^\]]*\]\([^)]*\))")
@@ -87,7 +87,8 @@ def _joined(text: str) -> str:
 
 
 def _raised(found: re.Match[str]) -> str:
-    return f"<sup>{found[1].replace('T', '⊤')}</sup>"
+    tag = "sub" if found[2] == "_" else "sup"
+    return f"<{tag}>{(found[1] or found[3]).replace('T', '⊤')}</{tag}>"
 
 
 def _norms(line: str) -> str:

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 VOID = {"meta", "link", "img", "br", "hr", "input", "source", "path", "col", "wbr"}
 # What is shown as it is written, or typeset by a script.
 CODE = {"code", "pre", "script", "style", "title", "svg"}
-LATEX = re.compile(r"\$[^$\s][^$]*\$|\\[(\[)\]]|\\[a-zA-Z]{2,}")
+LATEX = re.compile(r"\$[^$\s][^$]*\$|\\[(\[)\]]|\\[a-zA-Z]{2,}|[_^]\{")
 
 
 class Text(NamedTuple):
