@@ -7,7 +7,7 @@ import numpy as np
 from .._checks import Check, Verdict, at_least, consistent, verdict_of
 from ._learners import LEARNERS, learnt, yq_share
 from ._regression import TextResults
-from ._statistics import Interval, Values, copied, corrected, difference, estimate, mse, spearman
+from ._statistics import Interval, copied, corrected, difference, estimate, mse, spearman
 
 # A share that is off the curve by this much would be worth the name; and so would a fall by as much.
 RESOLUTION, LEAST_FALL = 0.25, 0.1
@@ -41,11 +41,7 @@ def share_rows(results: TextResults) -> list[ShareRow]:
     tasks = results.tasks
     known = {learner: learnt(tasks, learner) for learner in LEARNERS}
     wordings = len(results.wordings)
-    unit = float(tasks.label.var())
-
-    def error(answer: np.ndarray, gold: np.ndarray) -> Values:
-        return mse(answer, gold) / unit
-
+    unit = float(tasks.label.std())
     rows = []
     for n in results.places:
 
@@ -65,10 +61,10 @@ def share_rows(results: TextResults) -> list[ShareRow]:
                     name: estimate(copied, answers[:, [n]], tasks.guess[:, [n]], tasks.label[:, [n]])
                     for name, answers in known.items()
                 },
-                error=estimate(error, aided, gold),
-                alone=estimate(error, guess[:1], gold[:1]),
-                without=estimate(error, bare, gold),
-                saved=estimate(difference(error), guess, aided, gold),
+                error=estimate(mse, aided / unit, gold / unit),
+                alone=estimate(mse, guess[:1] / unit, gold[:1] / unit),
+                without=estimate(mse, bare / unit, gold / unit),
+                saved=estimate(difference(mse), guess / unit, aided / unit, gold / unit),
                 known=estimate(spearman, bare, gold),
             )
         )
