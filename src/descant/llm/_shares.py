@@ -20,8 +20,9 @@ class ShareRow:
     """After n examples: shares of the guess, and errors in units of the label's variance.
 
     `exact` is y_q-LSA's share by its formula, `learners` those of the theory's learners on the same prompts, found by
-    the same regression; `known` is the Spearman correlation of the answers without a guess; `saved` is the squared
-    error that the model saves over the guess alone.
+    the same regression, and `apart` the model's share less y_q-LSA's there: what chance does to a draw of tasks, it
+    does to both. `known` is the Spearman correlation of the answers without a guess; `saved` is the squared error that
+    the model saves over the guess alone.
     """
 
     n: int
@@ -29,6 +30,7 @@ class ShareRow:
     label: Interval
     exact: float
     learners: dict[str, Interval]
+    apart: Interval
     error: Interval
     alone: Interval
     without: Interval
@@ -61,6 +63,8 @@ def share_rows(results: TextResults) -> list[ShareRow]:
                     name: estimate(copied, answers[:, [n]], tasks.guess[:, [n]], tasks.label[:, [n]])
                     for name, answers in known.items()
                 },
+                # The coefficient is linear in the answer.
+                apart=estimate(copied, aided - column(known[LEARNERS[0]]), guess, gold),
                 error=estimate(mse, aided / unit, gold / unit),
                 alone=estimate(mse, guess[:1] / unit, gold[:1] / unit),
                 without=estimate(mse, bare / unit, gold / unit),
