@@ -14,7 +14,8 @@ from descant.attention import LSA
 from descant.claims import long_run
 from descant.claims.initial_guess import _shipped
 from descant.claims.initial_guess._setting import crooked, crooked_task, stretched
-from descant.llm import draw_tasks, verdicts
+from descant.llm import STATEMENTS, draw_tasks
+from descant.llm._learners import yq_share
 from descant.tasks import PoolPrior, SphereInputs
 from descant.theory import GramMoments, best_heads, gd_beta_minimum
 from tests.support.claims_lab import Planted, cases, see
@@ -119,7 +120,6 @@ PLANTED = [
         f"{HOME}.small_model.shipped_study",
         # The answers without a guess, in the place of those with it.
         lambda read: lambda numbers: _answered(read(numbers), "embedding", lambda results: results.answer["none"]),
-        verdict="undecided",
     ),
     Planted(
         "beyond-the-guess",
@@ -145,15 +145,16 @@ PLANTED = [
         "beats-the-ensemble",
         f"{HOME}.small_model.renamed",
         lambda name: lambda judged, data: _large(name(judged, data)),
-        verdict="undecided",
+        verdict="does-not-hold",
         becomes="holds",
     ),
     Planted(
         "guess-share-in-text",
         f"{HOME}.share_in_text.shipped_text",
-        # The guess itself, in the place of the answers: nothing is forgotten of it.
-        lambda read: lambda numbers: _as_guessed(read(numbers)),
-        verdict="undecided",
+        # So much of guess and label as the formula says, in the place of the answers.
+        lambda read: lambda numbers: _by_formula(read(numbers)),
+        verdict="does-not-hold",
+        becomes="holds",
     ),
 ]
 
@@ -207,9 +208,12 @@ def _large(checks):
     return tuple(replace(check, value=check.bound + 1.0, error=0.01) for check in checks)
 
 
-def _as_guessed(results):
-    answers = np.broadcast_to(results.tasks.guess, results.answer["guess"].shape)
-    return replace(results, answer={**results.answer, "guess": answers})
+def _by_formula(results):
+    tasks = results.tasks
+    share = np.array([yq_share(tasks, n) if n else 1.0 for n in range(tasks.setting.shots + 1)])
+    answers = share * tasks.guess + (1 - share) * tasks.label
+    noise = 0.3 * np.random.default_rng(0).standard_normal(results.answer["guess"].shape)
+    return replace(results, answer={**results.answer, "guess": answers + noise})
 
 
 def test_answers_that_ship_are_whole_and_hold_no_sentence():
@@ -217,17 +221,19 @@ def test_answers_that_ship_are_whole_and_hold_no_sentence():
     run = long_run(_shipped.RUN)
     assert run is not None
     study = _shipped.shipped_study(run.numbers["stsb"])
-    assert study.unanswered == 0 and set(study.guesses) >= {"none", "random", "shuffled", "embedding"}
-    assert len(study.wordings) >= 3 and study.first.draws >= 6
+    assert study.unanswered == 0 and study.guesses == ("none", "random", "shuffled", "embedding")
+    assert study.answer("none").shape == (12, 900, 3) and study.first.draws == 90
     again = _shipped.ship_study(study, {})
     assert again["answer"] == run.numbers["stsb"]["answer"] and again["gold"] == run.numbers["stsb"]["gold"]
-    assert {each.claim for each in verdicts(study)} == {each["claim"] for each in run.numbers["sick"]["judged"]}
+    assert set(STATEMENTS) == {each["claim"] for each in run.numbers["sick"]["judged"]}
     assert "gold" not in json.dumps(run.numbers["sick"]).replace("guess", "")
     text = _shipped.shipped_text(run.numbers["regression"])
-    assert np.isfinite(text.answer["guess"]).all() and len(text.wordings) >= 3
+    assert text.answer["guess"].shape == (12, 1000, 17)
+    assert np.isfinite(text.answer["guess"][:, :, list(text.places)]).all()
     # The tasks are those that the setting draws.
-    np.testing.assert_allclose(text.tasks.x, draw_tasks(text.tasks.setting).x, atol=1e-9)
-    np.testing.assert_allclose(text.tasks.label, draw_tasks(text.tasks.setting).label, atol=0.11)
+    drawn = draw_tasks(replace(text.tasks.setting, tasks=100))
+    np.testing.assert_allclose(text.tasks.x[:100], drawn.x, atol=1e-9)
+    np.testing.assert_allclose(text.tasks.label[:100], drawn.label, atol=0.11)
 
 
 def test_sick_is_judged_from_its_effects():

@@ -65,6 +65,21 @@ def test_errors_are_those_of_scipys_resamples(arrays, statistic):
     assert (ours.low, ours.high) == pytest.approx((ours.value - reach, ours.value + reach))
 
 
+@pytest.mark.parametrize("statistic", [mse, mae, spearman, copied, corrected], ids=lambda each: each.__name__)
+def test_without_each_group_at_once_is_without_one_after_the_other(arrays, statistic, monkeypatch):
+    """With ties, several wordings and seeds, and groups of two sizes; in pieces, too."""
+    answer, shown, gold = (np.stack([array, array[::-1] ** 2, array]).repeat(2, axis=2) for array in arrays)
+    answer[1:, :, 1] += np.round(answer[1:, ::-1, 1], 1)
+    parts = (answer, shown, gold) if statistic in (copied, corrected) else (answer, gold)
+    monkeypatch.setattr("descant.llm._left_out.AT_A_TIME", 3 * 240)
+    at_once = estimate(statistic, *parts, together=7)
+    assert at_once.error == pytest.approx(estimate(lambda *each: statistic(*each), *parts, together=7).error, rel=1e-9)
+    if statistic is spearman:
+        paired = answer, shown, gold
+        plain = estimate(lambda *each: difference(spearman)(*each), *paired, together=7)
+        assert estimate(difference(spearman), *paired, together=7).error == pytest.approx(plain.error, rel=1e-9)
+
+
 def test_the_error_of_a_mean_is_the_textbooks():
     random = np.random.default_rng(0)
     values = random.standard_normal((40, 1))

@@ -58,6 +58,7 @@ def sts(
     seeds: int = 1,
     together: int = 10,
     template: str = "terse,lines,question,json",
+    choice: int = 40,
     split: str = "test",
     base_url: BaseUrl = None,
     api: Api = "auto",
@@ -100,8 +101,11 @@ def sts(
     together
         How many queries share a draw of demonstrations, which is then read once; 1 draws afresh for each.
     template
-        The wordings, with commas between them: terse, lines, question, json, table, whole, or a file FILE.toml or
-        FILE.toml:NAME. Of several, the one in which the model knows most is chosen on training pairs.
+        The wordings, with commas between them: terse, lines, question, json, table, whole, rating, prose, dialogue,
+        annotators, xml, code, markdown, or a file FILE.toml or FILE.toml:NAME. Of several, the one in which the model
+        knows most is chosen on training pairs.
+    choice
+        How many training pairs a wording is chosen on.
     split
         The file to ask from: test or dev.
     force
@@ -112,6 +116,7 @@ def sts(
     say = _say()
     _check_device(device, dtype)
     _check.size("--tokens", tokens)
+    _check.size("--choice", choice)
     named = tuple(name.strip() for name in columns.split(",")) if columns is not None else ()
     benchmark = llm.read_benchmark(data, split, train=train, columns=named, scale=_scale(scale))
     names = llm.GUESSES if guess.strip() == "all" else tuple(name.strip() for name in guess.split(","))
@@ -133,7 +138,14 @@ def sts(
     began = time.monotonic()
     with progress_bars() as show:
         study = llm.run_study(
-            opened, benchmark, setting, wordings, folder, encoder=lambda: llm.open_encoder(say), on_progress=show
+            opened,
+            benchmark,
+            setting,
+            wordings,
+            folder,
+            encoder=lambda: llm.open_encoder(say),
+            on_progress=show,
+            queries=choice,
         )
     unanswered = _told(opened, folder, time.monotonic() - began, say)
     statuses = [status for results in study.wordings.values() for status in results.statuses.values()]
@@ -191,7 +203,8 @@ def regression(
     noise
         Standard deviation of the labels' noise.
     template
-        The wordings, with commas between them: plain, named, object.
+        The wordings, with commas between them: plain, named, object, arrow, function, lines, rule, table, xml,
+        dialogue, prose, code.
     force
         Write into a folder of the model's name in OUT that Descant did not make.
     """

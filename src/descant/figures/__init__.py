@@ -1,5 +1,7 @@
 """Figures as data, made ready to be drawn once for all drawers; `figures.static` draws them as PNG and SVG."""
 
+import logging
+
 from ._bare import bare as bare
 from ._data import (
     Axis as Axis,
@@ -22,3 +24,6 @@ from ._palette import (
     SCALE_LIGHT as SCALE_LIGHT,
     SYMBOLS as SYMBOLS,
 )
+
+# That matplotlib looks for the machine's fonts, the first time, is nobody's concern; `static` imports it.
+logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)

@@ -16,9 +16,9 @@ from ._templates import Template
 QUERIES = 40
 
 
-def choice_benchmark(benchmark: Benchmark) -> Benchmark:
-    """Training pairs in the place of those that are judged."""
-    rows = generator("choice of a wording").permutation(len(benchmark.train))[:QUERIES].tolist()
+def choice_benchmark(benchmark: Benchmark, queries: int = QUERIES) -> Benchmark:
+    """Training pairs in the place of those that are judged; of more of them, the first are the same."""
+    rows = generator("choice of a wording").permutation(len(benchmark.train))[:queries].tolist()
     return replace(benchmark, asked=tuple(benchmark.train[row] for row in rows), split="choice")
 
 
@@ -31,6 +31,7 @@ def run_study(
     *,
     encoder: Encoder | None = None,
     on_progress: Progress = lambda stage, done, total: None,
+    queries: int = QUERIES,
 ) -> Study:
     """Ask in every wording, and choose one of them on other queries. What has an answer is not asked again."""
 
@@ -39,10 +40,9 @@ def run_study(
 
     unaided: dict[str, Interval] = {}
     if len(templates) > 1:
-        choice = choice_benchmark(benchmark)
-        queries = len(choice.asked)
+        choice = choice_benchmark(benchmark, queries)
         for template in templates:
-            asked = replace(setting, template=template, guesses=("none",), queries=queries, seeds=1)
+            asked = replace(setting, template=template, guesses=("none",), queries=len(choice.asked), seeds=1)
             results = run(model, choice, asked, folder, on_progress=stage(f"choice, {template.name}"))
             unaided[template.name] = estimate(spearman, results.answer["none"], results.gold, together=setting.together)
     wordings = {

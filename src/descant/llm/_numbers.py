@@ -47,7 +47,7 @@ class NumberTemplate:
 def number_templates() -> dict[str, NumberTemplate]:
     """All wordings.
 
-    >>> list(number_templates())
+    >>> list(number_templates())[:3]
     ['plain', 'named', 'object']
     """
     tables = tomllib.loads(HERE.read_text(encoding="utf-8"))

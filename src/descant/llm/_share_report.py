@@ -36,6 +36,7 @@ class _Flat:
     yq_lsa_exact: float
     descent: Interval
     bayes: Interval
+    less_yq_lsa: Interval
     error: Interval
     guess_alone: Interval
     without_guess: Interval
@@ -53,6 +54,7 @@ def write_share_report(results: TextResults, folder: Path, *, model: str) -> Sha
             row.exact,
             row.learners[LEARNERS[1]],
             row.learners[LEARNERS[2]],
+            row.apart,
             row.error,
             row.alone,
             row.without,

@@ -7,7 +7,7 @@ import numpy as np
 from .._checks import Check, Verdict, at_least, consistent, verdict_of
 from ._learners import LEARNERS, learnt, yq_share
 from ._regression import TextResults
-from ._statistics import Interval, Values, copied, corrected, difference, estimate, mse, spearman
+from ._statistics import Interval, copied, corrected, difference, estimate, mse, spearman
 
 # A share that is off the curve by this much would be worth the name; and so would a fall by as much.
 RESOLUTION, LEAST_FALL = 0.25, 0.1
@@ -20,8 +20,9 @@ class ShareRow:
     """After n examples: shares of the guess, and errors in units of the label's variance.
 
     `exact` is y_q-LSA's share by its formula, `learners` those of the theory's learners on the same prompts, found by
-    the same regression; `known` is the Spearman correlation of the answers without a guess; `saved` is the squared
-    error that the model saves over the guess alone.
+    the same regression, and `apart` the model's share less y_q-LSA's there: what chance does to a draw of tasks, it
+    does to both. `known` is the Spearman correlation of the answers without a guess; `saved` is the squared error that
+    the model saves over the guess alone.
     """
 
     n: int
@@ -29,6 +30,7 @@ class ShareRow:
     label: Interval
     exact: float
     learners: dict[str, Interval]
+    apart: Interval
     error: Interval
     alone: Interval
     without: Interval
@@ -41,11 +43,7 @@ def share_rows(results: TextResults) -> list[ShareRow]:
     tasks = results.tasks
     known = {learner: learnt(tasks, learner) for learner in LEARNERS}
     wordings = len(results.wordings)
-    unit = float(tasks.label.var())
-
-    def error(answer: np.ndarray, gold: np.ndarray) -> Values:
-        return mse(answer, gold) / unit
-
+    unit = float(tasks.label.std())
     rows = []
     for n in results.places:
 
@@ -65,10 +63,12 @@ def share_rows(results: TextResults) -> list[ShareRow]:
                     name: estimate(copied, answers[:, [n]], tasks.guess[:, [n]], tasks.label[:, [n]])
                     for name, answers in known.items()
                 },
-                error=estimate(error, aided, gold),
-                alone=estimate(error, guess[:1], gold[:1]),
-                without=estimate(error, bare, gold),
-                saved=estimate(difference(error), guess, aided, gold),
+                # The coefficient is linear in the answer.
+                apart=estimate(copied, aided - column(known[LEARNERS[0]]), guess, gold),
+                error=estimate(mse, aided / unit, gold / unit),
+                alone=estimate(mse, guess[:1] / unit, gold[:1] / unit),
+                without=estimate(mse, bare / unit, gold / unit),
+                saved=estimate(difference(mse), guess / unit, aided / unit, gold / unit),
                 known=estimate(spearman, bare, gold),
             )
         )

@@ -20,6 +20,8 @@ import numpy as np
 from scipy.special import stdtrit
 from scipy.stats import rankdata
 
+from ._left_out import covariance_left_out, mean_left_out, spearman_left_out
+
 LEVEL = 0.95
 # With fewer draws than this, their spread can't be seen; each query is then left out by itself.
 LEAST_DRAWS = 6
@@ -62,12 +64,11 @@ def estimate(statistic: Statistic, *arrays: np.ndarray, together: int = 1) -> In
     if len(np.unique(groups)) < LEAST_DRAWS:
         groups = np.arange(queries)
 
-    def by_wording(chosen: np.ndarray) -> np.ndarray:
-        return np.asarray(statistic(*(array[:, chosen].reshape(wordings, -1) for array in kept)), dtype=float)
-
+    cases = [array.reshape(wordings, -1) for array in kept]
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = by_wording(np.full(queries, True))
-        left_out = np.array([by_wording(groups != group).mean() for group in np.unique(groups)])
+        found = np.asarray(statistic(*cases), dtype=float)
+        numbered = np.unique(groups, return_inverse=True)[1]
+        left_out = _left_out(statistic, cases, np.repeat(numbered, kept[0].shape[2])).mean(axis=1)
     if not np.isfinite(found).all() or not np.isfinite(left_out).all():
         return UNDEFINED
     draws = len(left_out)
@@ -75,6 +76,17 @@ def estimate(statistic: Statistic, *arrays: np.ndarray, together: int = 1) -> In
     if wordings > 1:
         parts.append((float(found.var(ddof=1)) / wordings, wordings - 1))
     return interval(float(found.mean()), parts)
+
+
+def _left_out(statistic: Statistic, cases: list[np.ndarray], groups: np.ndarray) -> np.ndarray:
+    """The statistic without each group of cases, (groups, wordings)."""
+    if isinstance(statistic, Difference):
+        first, second, gold = cases
+        return _left_out(statistic.of, [first, gold], groups) - _left_out(statistic.of, [second, gold], groups)
+    if statistic in _AT_ONCE:
+        return _AT_ONCE[statistic](*cases, groups)
+    chosen = (groups != group for group in range(groups.max() + 1))
+    return np.array([statistic(*(array[:, each] for array in cases)) for each in chosen], dtype=float)
 
 
 def interval(value: float, parts: list[tuple[float, int]]) -> Interval:
@@ -134,17 +146,42 @@ def within_slope(*arrays: np.ndarray) -> Values:
     return (error * distance).sum(axis=(0, -1)) / (distance**2).sum(axis=(0, -1))
 
 
-def difference(statistic: Statistic) -> Statistic:
+@dataclass(frozen=True)
+class Difference:
     """The statistic of one answer less that of another, of the same labels: arguments first, second, gold."""
-    return lambda first, second, gold: statistic(first, gold) - statistic(second, gold)
+
+    of: Statistic
+
+    def __call__(self, first: np.ndarray, second: np.ndarray, gold: np.ndarray) -> Values:
+        """Computed for each."""
+        return self.of(first, gold) - self.of(second, gold)
 
 
-def _partial(answer: np.ndarray, of: np.ndarray, given: np.ndarray) -> Values:
-    """The coefficient of `of` in the regression of the answer on both; NaN where the two can't be told apart."""
-    spread, other, both = _covariance(of, of), _covariance(given, given), _covariance(of, given)
-    slope = (_covariance(answer, of) * other - _covariance(answer, given) * both) / (spread * other - both**2)
-    return np.where(both**2 < COLLINEAR**2 * spread * other, slope, np.nan)
+def difference(statistic: Statistic) -> Difference:
+    """The difference of a statistic."""
+    return Difference(statistic)
 
 
 def _covariance(first: np.ndarray, second: np.ndarray) -> Values:
     return ((first - first.mean(axis=-1, keepdims=True)) * (second - second.mean(axis=-1, keepdims=True))).mean(axis=-1)
+
+
+def _partial(answer: np.ndarray, of: np.ndarray, given: np.ndarray, covariance: Statistic = _covariance) -> Values:
+    """The coefficient of `of` in the regression of the answer on both; NaN where the two can't be told apart."""
+    spread, other, both = covariance(of, of), covariance(given, given), covariance(of, given)
+    slope = (covariance(answer, of) * other - covariance(answer, given) * both) / (spread * other - both**2)
+    return np.where(both**2 < COLLINEAR**2 * spread * other, slope, np.nan)
+
+
+def _partial_left_out(answer: np.ndarray, of: np.ndarray, given: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    return np.asarray(_partial(answer, of, given, lambda a, b: covariance_left_out(a, b, groups)))
+
+
+# Those that are quick without each of many groups; others are computed once for each.
+_AT_ONCE: dict[Statistic, Callable[..., np.ndarray]] = {
+    mse: lambda answer, gold, groups: mean_left_out((answer - gold) ** 2, groups),
+    mae: lambda answer, gold, groups: mean_left_out(np.abs(answer - gold), groups),
+    spearman: spearman_left_out,
+    copied: _partial_left_out,
+    corrected: lambda answer, shown, gold, groups: _partial_left_out(answer, gold, shown, groups),
+}

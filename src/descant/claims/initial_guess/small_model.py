@@ -11,17 +11,20 @@ from .language_models import answer_table, wording_table
 
 CONDITIONS = """
     Judged for SmolLM2-135M-Instruct, quantised to four bits, with ten demonstrations and the guess shown at all of
-    them, over three wordings and in the one that was chosen on training pairs, on the STS benchmark and on SICK-R: it
-    has to hold in all of these. The paper's models have 7 and 8 billion parameters: nothing is said about those here.
+    them, over twelve wordings and in the one that was chosen on training pairs, on 900 queries each of the STS
+    benchmark and of SICK-R: it has to hold in all of these. The paper's models have 7 and 8 billion parameters: nothing
+    is said about those here.
 """
 METHOD = """
     Pairs of sentences of a test file are scored after ten labelled pairs of the training file, with and without a guess
-    in the prompt, in three wordings; ten queries share a draw of demonstrations. The answer is the mean score under the
-    probabilities of the next token. The guess that is judged is the cosine of MiniLM sentence embeddings, put on the
-    scale of scores by a straight line; others are controls. All are compared on the same queries with the same
-    demonstrations. Standard errors are over queries and draws (a jackknife that leaves out a draw with its queries)
-    and over wordings, as if these had been drawn at random; t quantiles, with Satterthwaite's degrees of freedom. The
-    answers were given once, and ship as numbers; SICK's labels can't ship, so of SICK-R its effects do.
+    in the prompt, in twelve wordings and with three draws of demonstrations, each shared by ten queries. The answer is
+    the mean score under the probabilities of the next token. The guess that is judged is the cosine of MiniLM sentence
+    embeddings, put on the scale of scores by a straight line; others are controls. All are compared on the same queries
+    with the same demonstrations. Effects, their least sizes and the numbers of queries, draws and wordings were fixed
+    before an answer of this run was looked at. Standard errors are over queries and draws (a jackknife that leaves out
+    a draw with its queries) and over wordings, as if these had been drawn at random; t quantiles, with Satterthwaite's
+    degrees of freedom. The answers were given once, and ship as numbers of three decimals; SICK's labels can't ship, so
+    of SICK-R its effects do.
 """
 FULL = "the same; `descant llm sts` asks a model anew, and its answers are judged beside these"
 QUICK = "the answers that ship; statistics from them"
@@ -151,7 +154,8 @@ def _words(study: Study, sick: dict, found: dict[str, Judged]) -> tuple[str, ...
     counts = (
         f"{len(study.first.asked.queries)} queries of the STS benchmark and {sick['queries']} of SICK-R, each with "
     )
-    words = [f"{counts}{len(study.guesses)} guesses in {len(study.wordings)} wordings."]
+    asked = f"{len(study.guesses)} guesses in {len(study.wordings)} wordings and {study.first.asked.seeds} draws"
+    words = [f"{counts}{asked} of demonstrations."]
     words += [f"{data}: {judged.reason}" for data, judged in found.items()]
     if near_chance(study):
         words.append(
