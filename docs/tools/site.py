@@ -32,8 +32,9 @@ _ran: dict[str, running.Ran] = {}
 
 def on_pre_build(config: MkDocsConfig) -> None:
     """Until it is done, nobody takes what is in the folder for a build of these sources."""
-    built.STAMP.unlink(missing_ok=True)
-    config.extra["inputs"] = built.inputs()  # of now: who edits a page meanwhile has another site
+    if Path(config.site_dir) == built.SITE:
+        built.STAMP.unlink(missing_ok=True)
+        config.extra["inputs"] = built.inputs()  # of now: who edits a page meanwhile has another site
 
 
 def on_post_build(config: MkDocsConfig) -> None:
