@@ -25,7 +25,8 @@ def site() -> Path:
             ours = ("XLA_FLAGS", "JAX_DISABLE_MOST_OPTIMIZATIONS")
             environment = {name: value for name, value in os.environ.items() if name not in ours}
             environment["NO_MKDOCS_2_WARNING"] = "1"
-            words = [sys.executable, "-m", "mkdocs", "build", "--strict"]
+            # Not `python -m mkdocs`: the page of the commands would show that for their name.
+            words = [str(Path(sys.executable).with_name("mkdocs")), "build", "--strict"]
             done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stderr[-4000:]
             assert built.is_current(), "the sources changed while the site was built from them: run the tests again."

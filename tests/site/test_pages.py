@@ -71,6 +71,12 @@ def test_links(site, pages):
 
 
 @pytest.mark.slow
+def test_commands_are_shown_as_they_are_typed(site):
+    text = re.sub("<[^>]*>", "", (site / "commands" / "index.html").read_text())
+    assert "\ndescant risk --d INT --n INT [OPTIONS] NAME\n" in text
+
+
+@pytest.mark.slow
 def test_entries_are_shown_with_their_words(site):
     """Every entry has its heading, and says what it is: an entry without a docstring would be a bare name."""
     html = "".join(path.read_text() for path in (site / "reference").rglob("*.html"))
