@@ -52,7 +52,7 @@ function search() {
 let shown;
 function show(answer) {
   shown = answer;
-  figure.show(answer.figure, answer.python);
+  figure.show(answer.figure);
   status.textContent = answer.left ? `Searching for the best heads: ${answer.left} points are left.` : "";
   byId("command").textContent = answer.command;
   const body = byId("table").tBodies[0];

@@ -248,9 +248,9 @@ export class FigureView {
     for (const button of this.place.querySelectorAll("[data-as]")) button.addEventListener("click", () => this.take(button.dataset.as, button));
   }
 
-  show(data, python) {
+  show({ python, ...data }) {
     this.data = data;
-    this.python = python ?? this.python;
+    this.python = python;
     if (this.title) {
       this.title.textContent = data.title;
       this.see.textContent = data.see ?? "";

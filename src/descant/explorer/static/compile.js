@@ -150,7 +150,6 @@ function describe(event) {
   };
   const order = (parts) => parts.map((part) => (typeof part === "number" ? block(part) : make("div", { class: "times" }, make("p", { class: "h-label" }, part.times === 1 ? "once" : `${part.times} times, with the same weights`), ...order(part.blocks))));
   byId("blocks").replaceChildren(h(event.inputs, "H at the start holds"), ...order(event.order));
-  stateFigure.python = sizes.python = event.python;
 }
 
 function ran(event) {

@@ -71,7 +71,7 @@ function hear(event) {
   if (event.event === "waiting") { status.textContent = "Waiting for other trainings to end."; return; }
   updates += 1;
   if (updates === 2) began = performance.now();
-  curve.show(event.figure, event.python);
+  curve.show(event.figure);
   byId("share").value = event.share;
   const rate = updates > 5 ? `, ${Math.round((1000 * (updates - 2)) / (performance.now() - began))} updates a second` : "";
   status.textContent = `${event.words}: risk ${number(event.risk, 5)}${rate}`;
@@ -96,7 +96,7 @@ function elsewhere() {
   const asked = { source: { training: training(state) }, task: taskOf(state, "other-"), axis: state.across };
   look = stream("elsewhere", asked, (event) => {
     if (event.event !== "elsewhere") return;
-    shifted.show(event.figure, event.python);
+    shifted.show(event.figure);
     const error = event.error ? ` ± ${number(event.error, 1)}` : "";
     const best = event.best === null ? "" : ` The best of its class on this task has ${number(event.best, 5)}.`;
     byId("other-status").textContent = event.risk === null ? "On this task it explodes." : `On this task its risk is ${number(event.risk, 5)}${error}.${best} The oracle has ${number(event.oracle, 4)}.`;
