@@ -80,6 +80,6 @@ def test_a_compiled_program(tmp_path, monkeypatch):
 
 
 def test_a_claim(tmp_path, monkeypatch):
-    found = events("claim", {"id": "four-weights", "folder": str(tmp_path / "claim")})
+    found = events("claim", {"id": "elsa-parameters", "folder": str(tmp_path / "claim")})
     judged = next(each for each in found if each["event"] == "judged")
     makes(judged["figures"][0], tmp_path, monkeypatch)

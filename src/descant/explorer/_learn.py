@@ -105,6 +105,7 @@ def elsewhere(asked: Any) -> Iterator[dict[str, Any]]:
         "error": here[0].standard_error,
         "best": here[1],
         "oracle": here[2].value,
+        "oracle_error": here[2].standard_error,
     }
     label, grid, log = AXES[axis]
     places = sorted({*map(float, grid), other.at(axis)})
@@ -199,6 +200,7 @@ def _progress(training: Training, curve: list, lines: dict[str, float], words: s
         "words": words,
         "share": share,
         "risk": _number(y[-1]),
+        "error": error[-1],
     }
 
 

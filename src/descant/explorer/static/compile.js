@@ -17,6 +17,7 @@ const controls = new Controls(byId("controls"), state, (name) => {
     Object.assign(state, { program: "", set: "", block: 0 });
     text.value = example();
     number_lines();
+    changed();
     check();
   }
   writeState(state, DEFAULTS);
@@ -32,9 +33,13 @@ text.addEventListener("input", () => {
   state.program = text.value === example() ? "" : text.value;
   writeState(state, DEFAULTS);
   number_lines();
+  changed();
   clearTimeout(wait);
   wait = setTimeout(check, 150);
 });
+// What is drawn below is of another text.
+function changed() { if (!byId("made").hidden) status.textContent = "Changed: press Compile."; }
+
 text.addEventListener("scroll", () => {
   byId("controls").querySelector(".lines").scrollTop = text.scrollTop;
   byId("controls").querySelector(".marks").style.transform = `translate(${-text.scrollLeft}px, ${-text.scrollTop}px)`;
@@ -96,6 +101,7 @@ function fields(found) {
       set.set(name, input.value);
       state.set = set.toString();
       writeState(state, DEFAULTS);
+      changed();
       check();
     });
     return make("label", {}, make("span", {}, name), input);
