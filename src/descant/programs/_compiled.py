@@ -88,7 +88,7 @@ class CompiledProgram(eqx.Module):
 
         **Returns:** the outputs by name, as NumPy arrays. A wrong name, shape or entry is a `ValueError`.
         """
-        found = _jitted(self, {name: jnp.asarray(value) for name, value in self.checked(inputs).items()})
+        found = _jitted(self, {name: jnp.asarray(value, float) for name, value in self.checked(inputs).items()})
         # In the order of the return statement; JAX sorts dictionaries by name.
         return {each.name: np.asarray(found[each.name]) for each in self.description.outputs}
 
