@@ -3,6 +3,7 @@
 import math
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -52,7 +53,7 @@ def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
     return array.reshape(shape[::-1]).T if fortran else array.reshape(shape)
 
 
-def _header(name: str, member: zipfile.ZipExtFile) -> tuple[tuple[int, ...], bool, np.dtype]:
+def _header(name: str, member: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
     """What an array claims to be; it stands there as text."""
     version = npy.read_magic(member)
     if version not in HEADERS:
