@@ -87,7 +87,7 @@ def print_study(study: "Study", report: "Report", name: str) -> None:
     else:
         console.print("One wording: what another would give, these intervals don't say.")
     if near_chance(study):
-        console.print("Without a guess the answers can't be told from chance: (a) can only show copying.")
+        console.print("Spearman without a guess is not shown to be above 0.1: (a) can only show copying.")
     for each in report.verdicts:
         _verdict(console, f"({each.claim})", each)
 
