@@ -113,7 +113,7 @@ def test_shares(shipped, share):
     fall = share.checks[-1]
     assert f"is open: {fall.value:.2f} ± {fall.error:.2f}." in PAGE and fall.outcome == "undecided"
     refuted = {check.name for check in share.checks if check.outcome == "refutes"}
-    assert {re.search(r"\d+", name)[0] for name in refuted} == {"1", "8", "16"}
+    assert {re.findall(r"\d+", name)[0] for name in refuted} == {"1", "8", "16"}
 
 
 def test_what_refutes_does_so_by_far(judged, share):
