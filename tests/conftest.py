@@ -35,6 +35,7 @@ def _checked() -> list[str]:
 checked.install(_checked())
 
 import descant.tasks  # noqa: E402
+from tests.support.browser import browser  # noqa: E402, F401
 from tests.support.costs import (  # noqa: E402, F401
     pytest_addoption,
     pytest_runtest_makereport,

@@ -26,7 +26,7 @@ def test_docstring_examples():
     assert tried >= 8
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/howto.md", "docs/training.md", "docs/programs.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/risks.md", "docs/training.md", "docs/programs.md"])
 def test_python_of_the_pages_runs(page):
     text = (ROOT / page).read_text()
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)

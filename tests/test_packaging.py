@@ -37,6 +37,11 @@ def test_the_citation_names_the_papers_as_the_claims_do():
         assert (each["title"], authors, each["year"]) == (paper.title, paper.authors, paper.year)
 
 
+def test_the_page_on_citation_has_the_entries_of_the_claims():
+    entries = (ROOT / "docs" / "assets" / "descant.bib").read_text()
+    assert all(paper.citation in entries for paper in PAPERS.values() if paper.arxiv)
+
+
 def test_one_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == project["version"]

@@ -2,7 +2,7 @@
 
 - Examples (`>>> ...`), which Markdown would take for quotations, become blocks of code.
 - Classes whose constructor Python makes from their fields (modules of Equinox, named tuples) get its signature.
-- Constants, which Python has no docstrings for, are described by the comment above them.
+- Constants and names for types, which Python has no docstrings for, are described by the comment above them.
 - Formulas, written for a terminal (`v_h^T`, `sum_i`, sigma), are typeset; see `formulas.py`.
 - Names of the reference between backticks become links to their entries.
 """
@@ -135,8 +135,8 @@ class Docstrings(griffe.Extension):
     """All of the above, for all of the package."""
 
     def on_attribute(self, *, attr: griffe.Attribute, loader: griffe.GriffeLoader, **kwargs: object) -> None:
-        """Give a constant its comment for a docstring."""
-        if attr.docstring is None and attr.name.isupper() and isinstance(attr.parent, griffe.Module):
+        """Give a constant, or a name for a type, its comment for a docstring."""
+        if attr.docstring is None and attr.name[0].isupper() and isinstance(attr.parent, griffe.Module):
             words = comment_above(attr)
             if words:
                 attr.docstring = griffe.Docstring(markdown(words, attr.name), parent=attr)

@@ -17,7 +17,7 @@ from mkdocs.structure.pages import Page
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # mkdocs loads this file alone
 
-from docs.tools import docstrings, running
+from docs.tools import built, docstrings, running
 
 ROOT = Path(__file__).parents[2]
 KATEX = ROOT / "src" / "descant" / "report" / "vendor" / "katex"
@@ -28,6 +28,19 @@ NO_REPORT = (
     "The report is not part of this build of the site: `make reproduce` makes it, and then `make docs` includes it."
 )
 _ran: dict[str, running.Ran] = {}
+
+
+def on_pre_build(config: MkDocsConfig) -> None:
+    """Until it is done, nobody takes what is in the folder for a build of these sources."""
+    if Path(config.site_dir) == built.SITE:
+        built.STAMP.unlink(missing_ok=True)
+        config.extra["inputs"] = built.inputs()  # of now: who edits a page meanwhile has another site
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Say which sources it was made of."""
+    if Path(config.site_dir) == built.SITE:
+        built.STAMP.write_text(config.extra["inputs"])
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

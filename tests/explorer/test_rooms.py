@@ -1,7 +1,6 @@
 """The five rooms in a real browser, as somebody would use them who has never seen them."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -30,18 +29,6 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("explorer")
     with running(folder) as found:
         yield found
-
-
-@pytest.fixture(scope="module")
-def browser():
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if found is None:
-        pytest.skip("no chromium on PATH; on Debian: apt-get install chromium")
-    with playwright.sync_playwright() as driver:
-        # CI runs as root, where chromium has no sandbox; the pages are our own.
-        chromium = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import json
 import math
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -32,18 +31,6 @@ def report(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("report")
     write_report(folder, claims(), judgements())
     return folder
-
-
-@pytest.fixture(scope="module")
-def browser():
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if found is None:
-        pytest.skip("no chromium on PATH; on Debian: apt-get install chromium")
-    with playwright.sync_playwright() as driver:
-        # CI runs as root, where chromium has no sandbox; the pages are our own.
-        chromium = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 class Reader:

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 VOID = {"meta", "link", "img", "br", "hr", "input", "source", "path", "col", "wbr"}
 # What is shown as it is written, or typeset by a script.
 CODE = {"code", "pre", "script", "style", "title", "svg"}
-LATEX = re.compile(r"\$[^$\s][^$]*\$|\\[(\[)\]]|\\[a-zA-Z]{2,}|[_^]\{")
+LATEX = re.compile(r"\$[^$\s](?:[^$]*[^$\s])?\$|\\[(\[)\]]|\\[a-zA-Z]{2,}|[_^]\{")
 
 
 class Text(NamedTuple):
@@ -54,15 +54,19 @@ def unrendered_latex(page: Page) -> list[str]:
 
 
 def quoted_examples(page: Page) -> list[str]:
-    """Examples that Markdown took for quotations in quotations; one quotation alone may be one."""
-    return [each.words for each in page.texts if each.inside.count("blockquote") > 1]
+    """Examples that Markdown took for quotations in quotations, or for prose; one quotation alone may be one."""
+    prose = [each for each in page.texts if not CODE & set(each.inside)]
+    return [each.words for each in prose if each.inside.count("blockquote") > 1 or ">>>" in each.words]
 
 
 def dead_links(page: Page, place: Path, site: Path, anchors: dict[Path, set[str]]) -> Iterator[str]:
     """Links to files of the site that aren't there, or to places that their pages don't have."""
     for link in page.links:
         parts = urlsplit(link)
-        if parts.scheme or parts.netloc or parts.path.startswith("/"):
+        if parts.scheme or parts.netloc:
+            continue
+        if parts.path.startswith("/"):  # right on a server of the site's own, and nowhere else
+            yield link
             continue
         target = (place.parent / unquote(parts.path)).resolve() if parts.path else place
         target = target / "index.html" if target.is_dir() else target
@@ -72,11 +76,25 @@ def dead_links(page: Page, place: Path, site: Path, anchors: dict[Path, set[str]
             yield link
 
 
-# Code that is wider than its box, and pages that are wider than the window.
-CLIPPED = """() => [...document.querySelectorAll("article pre > code, article .highlight")]
-    .filter((each) => each.scrollWidth > each.clientWidth + 1)
-    .concat(document.documentElement.scrollWidth > innerWidth ? [document.body] : [])
-    .map((each) => each.tagName + ": " + each.textContent.trim().slice(0, 60))"""
+# Code that is wider than its box, whatever ends beyond the window's edge where nothing scrolls, and windows that do.
+CLIPPED = """() => {
+  const scrolls = (each) => each && (["auto", "scroll"].includes(getComputedStyle(each).overflowX)
+    || scrolls(each.parentElement));
+  const wide = (each) => each.matches("pre > code, .highlight") && each.scrollWidth > each.clientWidth + 1;
+  const beyond = (each) => each.getBoundingClientRect().right > innerWidth + 1 && !scrolls(each.parentElement);
+  const shown = [...document.querySelectorAll("article *")].filter((each) => each.getClientRects().length
+    && !each.closest(".katex-mathml") && !each.closest("svg") && getComputedStyle(each).clip === "auto");
+  const all = document.documentElement.scrollWidth > innerWidth ? [document.body] : [];
+  return [...shown.filter((each) => wide(each) || beyond(each)), ...all]
+    .map((each) => each.tagName + ": " + each.textContent.trim().slice(0, 60));
+}"""
 UNTYPESET = """() => [...document.querySelectorAll(".arithmatex")]
     .filter((each) => !each.querySelector(".katex") || each.querySelector(".katex-error"))
     .map((each) => each.textContent.slice(0, 80))"""
+# Pictures that the browser could not show.
+MISSING = """async () => {
+  const pictures = [...document.querySelectorAll("img")];
+  for (const each of pictures) each.loading = "eager";
+  await Promise.all(pictures.map((each) => each.decode().catch(() => null)));
+  return pictures.filter((each) => !each.naturalWidth).map((each) => each.getAttribute("src"));
+}"""

@@ -16,6 +16,7 @@ from ._kind import Kind, as_kind
 # Kinds that a user's files may hold: module:name, separated by commas.
 VARIABLE = "DESCANT_KINDS"
 
+# The kinds of models by name: ours, those of files (`module:name`), those of installed packages.
 KINDS = Registry("model", "descant.kinds", as_kind)
 # What `kinds=` takes.
 Named = Kind | type[AbstractPredictor] | str

@@ -15,6 +15,7 @@ from .._names import slug
 from ..runs import Run, Store
 
 PARTS = "parts"
+# How much an experiment may spend; `pick` chooses between its numbers for less and for more.
 BUDGETS = ("quick", "full")
 WAIT_S = 1.0
 T = TypeVar("T")

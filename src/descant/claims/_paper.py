@@ -67,6 +67,7 @@ class Paper:
         return f"@{kind}{{{key}" + "".join(f",\n  {n} = {{{text}}}" for n, text in fields.items() if text) + "\n}"
 
 
+# The papers whose statements are judged, by id; those of claims of one's own join them.
 PAPERS = {
     paper.id: paper
     for paper in (

@@ -4,6 +4,7 @@ Found by a search that keeps any two of them apart for every kind of colour visi
 or more to their background (both are tested). A family beyond the eighth shares a colour but has another symbol.
 """
 
+# Curves and bars, family by family.
 LIGHT = ("#5167b9", "#d07c12", "#769a6d", "#7a1461", "#724c01", "#4720b0", "#0f9fb2", "#49422e")
 DARK = ("#5d81c2", "#cd652a", "#9bde9f", "#c58fb1", "#cbd840", "#9378fc", "#07e1ff", "#89816b")
 # From negative through zero to positive.

@@ -104,6 +104,7 @@ _MAKERS: dict[str, Callable[[Scene], tuple[float, ...]]] = {
     "self": _own,
     "gold": _gold,
 }
+# The names of all guesses that a prompt may hold, `none` first.
 GUESSES = ("none", *_MAKERS)
 NEED_EMBEDDING = ("shuffled", "embedding")
 

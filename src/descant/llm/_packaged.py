@@ -45,6 +45,7 @@ class Packaged:
         return (self.folder / self.file).is_file()
 
 
+# The small models that come as Python packages, by name.
 PACKAGED = {
     "smollm2": Packaged(
         "smollm2",

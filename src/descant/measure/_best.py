@@ -143,6 +143,7 @@ def _bayes(task: AbstractTask, _: Attention) -> AbstractPredictor:
             raise Unknown(f"the posterior mean is not known: {exact}; nor by Monte Carlo: {sampled}") from None
 
 
+# Predictors by name, as `best` and `descant risk` take them; those of files and packages, too.
 ESTIMATORS: Registry[Estimator] = Registry("predictor", "descant.estimators", Estimator.of)
 for _name, _record in {
     "zero": Estimator("predicts 0", lambda task, _: Zero()),

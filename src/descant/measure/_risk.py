@@ -27,6 +27,7 @@ from ..estimators import AttendingGramAffine, GramAffine, OracleRidge
 from ..tasks import AbstractTask
 from ._exact import exact_risk
 
+# How a risk is found: `auto` takes the first of the others that is possible.
 Method = Literal["auto", "exact", "moments", "tokens"]
 SAMPLES = 32_768
 # Numbers that a chunk of token-space prompts may hold: 128 MiB in float64.

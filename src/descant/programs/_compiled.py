@@ -20,6 +20,7 @@ from ..attention import ELSA, load as load_model, to_bytes
 from ._description import Description, Rectangle
 from ._network import count_runs, flat_blocks
 
+# The files of a compiled program's folder: its weights, and what they mean.
 WEIGHTS = "network.safetensors"
 PROGRAM = "program.json"
 # Half a unit of float64 in the last place.

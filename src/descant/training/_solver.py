@@ -88,6 +88,7 @@ def as_solver(thing: Any) -> Solver:
     return Solver(name=name, sentence=sentence, make=make, flags={each: each for each in FLAGS if each in parameters})
 
 
+# Solvers by name: ours, those of files, those of installed packages.
 SOLVERS = Registry("solver", "descant.solvers", as_solver)
 
 

@@ -16,6 +16,7 @@ from ._judge import Verdict, judge
 from ._shrink import SECONDS, shrunk
 from ._written import Written
 
+# What can become of a program, the two good ends first; and, if its outputs are equal, what that is worth.
 OUTCOMES = ("equal", "refused", "wrong", "traceback", "slow")
 WORTHS = ("sharp", "absolute", "vacuous")
 # One program in so many contracts for many iterations; one in so many is run by JAX.

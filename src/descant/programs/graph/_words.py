@@ -23,7 +23,9 @@ class Ref(NamedTuple):
     transposed: bool = False
 
 
+# A factor of a word: a value, or a matrix that is written out in the program.
 Atom = Ref | Constant
+# A product of factors, from left to right.
 Word = tuple[Atom, ...]
 
 

@@ -123,6 +123,7 @@ class Loop:
     copies: tuple[tuple[int, int], ...] = ()
 
 
+# What a schedule is a row of: one block, or blocks that are repeated.
 Step = Block | Loop
 
 

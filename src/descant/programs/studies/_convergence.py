@@ -7,6 +7,7 @@ import numpy as np
 from ...figures import Axis, Figure, Panel, Series
 from .._compile import compile_program
 
+# Condition numbers of the matrix that a gradient step is taken with.
 CONDITIONS = (1, 10, 100, 1000)
 # The step is this fraction of 1 / lambda_max, so that there is a rate to fit at condition number 1 too.
 STEP = 0.5

@@ -9,6 +9,7 @@ from .._compiled import Sizes
 from .._library import find
 from ._degree import least_blocks
 
+# Sizes and numbers at which each program of the library is measured.
 SETTINGS: dict[str, dict[str, float]] = {
     "ridge": {"n": 20, "d": 5, "T": 10},
     "momentum": {"n": 20, "d": 5, "T": 10},

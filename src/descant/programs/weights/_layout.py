@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ..schedule import Block, Schedule, Step
 
+# The first column of each place that is alive, by its number.
 Columns = dict[int, int]
 
 

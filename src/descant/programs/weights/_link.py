@@ -5,7 +5,9 @@ import numpy as np
 from ..schedule import Block, Head, Reading, Schedule
 from ._layout import Columns, Layout
 
+# The arrays of a head, as its fields are called.
 NAMES = ("w1", "w2", "w3", "b1", "b2", "b3")
+# The arrays of one head, or of all heads of a block, by name.
 Weights = dict[str, np.ndarray]
 
 

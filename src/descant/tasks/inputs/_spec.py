@@ -14,6 +14,7 @@ from ._sphere import SphereInputs
 from ._student_t import StudentTInputs
 from ._uniform import UniformInputs
 
+# Laws of inputs by name, as `--inputs` takes them.
 INPUTS = law_registry("inputs", "descant.inputs")
 INPUTS.add("gaussian", lambda *, d: GaussianInputs.isotropic(d))
 INPUTS.add("uniform", UniformInputs)

@@ -6,6 +6,7 @@ from ._gaussian import GaussianLabelNoise
 from ._laplace import LaplaceLabelNoise
 from ._student_t import StudentTLabelNoise
 
+# Laws of label noise by name, as `--label-noise` takes them.
 LABELS = law_registry("label noise", "descant.labels")
 LABELS.add("gaussian", GaussianLabelNoise)
 LABELS.add("laplace", LaplaceLabelNoise)

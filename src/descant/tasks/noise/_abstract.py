@@ -11,6 +11,7 @@ from ..._arrays import Number
 from ..._final import AbstractOpen
 from ..._unknown import Unknown
 
+# The logarithm of the likelihood of a context, at m noise levels.
 LogLikelihood = Callable[[Float[Array, " m"]], Float[Array, " m"]]
 
 

@@ -33,6 +33,7 @@ def _mixture(centre: float, *, d: int, mean: ArrayLike, scale: float) -> Gaussia
     return GaussianMixturePrior([0.5, 0.5], means, jnp.stack([scale**2 * jnp.eye(d)] * 2))
 
 
+# Priors by name, as `--prior` takes them: `student-t:5` is the record "student-t" called with 5.0.
 PRIORS = law_registry("prior", "descant.priors")
 PRIORS.add("gaussian", lambda *, d, mean, scale: GaussianPrior.isotropic(d, mean, scale))
 PRIORS.add("mixture", _mixture)
