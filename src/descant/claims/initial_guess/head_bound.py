@@ -91,7 +91,6 @@ def head_bound(lab: Lab) -> Evidence:
             float(np.max([row[-1] for row in rows])),
             0.0,
             tolerance=1e-13,
-            exact=True,
             against="folding",
             reason="An identity: rounding of sums of a few hundred products.",
         ),

@@ -93,7 +93,6 @@ def shift_lemma(lab: Lab) -> Evidence:
             difference,
             0.0,
             tolerance=1e-13,
-            exact=True,
             against="identity",
             reason="Rounding of sums of a few dozen products.",
         )

@@ -174,7 +174,6 @@ def _construction(lab: Lab) -> list[Check]:
             float(jnp.abs(jax.vmap(each)(prompts) - wanted).max()) / scale,
             0.0,
             tolerance=1e-13,
-            exact=True,
             against="step",
             reason="An identity: rounding of sums of a few hundred products.",
         )

@@ -141,8 +141,8 @@ def nearly_bayes(lab: Lab) -> Evidence:
         least = int(np.argmin(bayes))
         where = f"over Σ min(s/n, φ), {name}, n = {n}"
         checks += [
-            at_least(f"GD-beta {where}, least", min(levels), 1 / 3, against="size", exact=True, reason=why),
-            at_most(f"GD-beta {where}, largest", max(levels), 2.0, against="size", exact=True, reason=why),
+            at_least(f"GD-beta {where}, least", min(levels), 1 / 3, against="size", reason=why),
+            at_most(f"GD-beta {where}, largest", max(levels), 2.0, against="size", reason=why),
             at_least(
                 f"Bayes {where}, least",
                 bayes[least],
