@@ -100,6 +100,7 @@ PLANTED = [
             f"{HOME}.attending_query.N": 5,
             f"{HOME}.attending_query.MEANS": (0.0, 0.5, 1.0),
             f"{HOME}.attending_query.TURN": 0.5,
+            f"{HOME}.attending_query.STATED": {},
         },
     ),
     Planted(

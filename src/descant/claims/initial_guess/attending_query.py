@@ -29,6 +29,8 @@ D = N = 10
 MEANS = (0.0, 0.5, 1.0, 2.0, 4.0, 10.0)
 # Up to this mean one head is worse off if the query attends; the next larger one that is looked at, it is better off.
 TURN = 1.0
+# About what the ratio of the two gaps is said to be.
+STATED = {0.5: 3.0, 10.0: 1.1}
 # Where attending to the query helps: little data, much noise, a large mean.
 SMALL, NOISE, LARGE = 3, 2.0, 3.0
 
@@ -54,7 +56,7 @@ def _risk(c: float, masked: bool, d: int, n: int, sigma: float = 0.0, heads: int
     """,
     refuted_by={
         "many": "At $d=n=10$ and with $d+1$ heads a gap that is smaller with an attending query.",
-        "falls": "A ratio of the two gaps that grows with the mean.",
+        "falls": "A ratio of the two gaps that grows with the mean, or is not about 3 at $c=1/2$ and 1.1 at 10.",
         "one": "With one head a gap that is smaller up to $c=1$, larger from $c=2$ on, or another at $c=0$.",
         "guess": "y_q-LSA whose risk depends on the convention.",
         "helps": "A setting with little data, much noise and a large mean in which attending does not help.",
@@ -104,6 +106,18 @@ def attending_query(lab: Lab) -> Evidence:
             reason="Exact numbers: where it falls, every step is below 0.",
         )
     )
+    checks += [
+        equal(
+            f"that ratio at c = {c:g}",
+            ratios[MEANS[1:].index(c)],
+            stated,
+            tolerance=0.05,
+            exact=True,
+            against="falls",
+            reason="To the digits of the statement.",
+        )
+        for c, stated in STATED.items()
+    ]
     for c, masked, attending in zip(MEANS[1:], one[True][1:], one[False][1:], strict=True):
         less, more = ("masked", "attending") if c <= TURN else ("attending", "masked")
         checks.append(

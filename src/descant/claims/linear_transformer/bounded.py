@@ -199,6 +199,8 @@ def table_1_gd_plus_plus(lab: Lab) -> Evidence:
         f"table prints {low[2]} for ConstRR. It lies {-low[7]:.1f} standard errors below if the oracle was measured on "
         f"the same sequences ({low[5]:.4f}), and {-low[8]:.1f} if on others ({low[6]:.4f}). The text does not say "
         "which, so the question is open.",
+        "What would decide it is the paper's own evaluation: whether the oracle's loss comes from the same sequences, "
+        "or the losses by sequence. Neither is printed, and nothing that is computed here can stand for it.",
         "Two traces in the table point in different directions. At U(0, 4) GD++ is printed as .258 with four layers, "
         "as "
         ".265 with five and more, and ConstRR as .265: if those networks are as near to ConstRR as ours, they could "
