@@ -134,7 +134,7 @@ def attending_query(lab: Lab) -> Evidence:
             "gap with one attending head at prior mean zero",
             one[False][0],
             0.0,
-            tolerance=1e-10,
+            tolerance=1e-11,
             against="one",
             reason="Descents end within 1e-12 of it in what we saw.",
         )
@@ -158,7 +158,7 @@ def attending_query(lab: Lab) -> Evidence:
             "y_q-LSA at the prior mean: masked less attending, on the same prompts",
             measured[1][1] - measured[2][1],
             0.0,
-            tolerance=1e-11,
+            tolerance=1e-13,
             against="guess",
             reason="The same predictions: rounding alone.",
         )

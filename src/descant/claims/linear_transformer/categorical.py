@@ -79,8 +79,8 @@ def categorical_noise(lab: Lab) -> Evidence:
         columns=1,
     )
     words = (
-        "The two halves belong together: the closer a network is to the Bayes estimator of $\\{1, 3\\}$, which "
-        "believes in nothing between, the worse it must be at $\\sigma = 2$ (claim `extrapolation-follows-fit`).",
+        "The two halves belong together in part: compared with DIAG at equal loss, in the place of equal depth, FULL's "
+        "disadvantage outside is smaller (claim `extrapolation-follows-fit`).",
     )
     return Evidence(tuple(checks), (figure,), words=words, long_runs=notes(diag, full, axial))
 

@@ -75,7 +75,7 @@ def single_head(lab: Lab) -> Evidence:
             "|w_xx w_yy - w_xy w_yx| of the trained one-head networks, relative",
             max(row[-1] for row in rows),
             0.0,
-            tolerance=1e-12,
+            tolerance=1e-14,
             reason="One head ties them by construction: rounding.",
             against=CONTROL,
         ),

@@ -168,7 +168,7 @@ def _apart(found: dict[int, list[dict[str, Any]]], distances: dict[str, list[tup
         if name in LEARNT:
             why = "Exact: rounding alone."
             name_of = f"{label}: largest risk with one task, over |w|²"
-            checks.append(at_most(name_of, max(shares), 1e-9, against="single", reason=why))
+            checks.append(at_most(name_of, max(shares), 1e-12, against="single", reason=why))
         else:
             why = "Exact, the least over pools. Whatever is not 0."
             name_of = f"{label}: least risk with one task, over |w|²"
