@@ -8,11 +8,10 @@ from ._networks import Networks, is_shipped, networks, notes, task_of
 from ._pictures import KINDS, depth_panel
 from ._printed import LAW_NAMES, PRINTED_LAWS, printed_networks
 from ._spectra import oracle_risk
-from ._table1 import Cell, cells
+from ._table1 import Cell, cells, sampling_error
 
 # Training is not where two papers agree better than this.
 RATIO = 0.03
-SEQUENCES = 100_000
 # The table has three decimals where numbers are not tiny.
 ROUNDING = 0.0005
 ENTRIES = sum(len(printed_networks(kind, law)) for kind in KINDS for law in PRINTED_LAWS)
@@ -147,7 +146,7 @@ def table_1_not_least(lab: Lab) -> Evidence:
         used.append(found)
         value, error = found.measured.ordinary_mean("gd++ 2")
         printed = printed_networks("gd++", law)[1]
-        theirs = _sampling_error(printed, oracle_risk(task_of(law))[0])
+        theirs = sampling_error(printed, oracle_risk(task_of(law))[0])
         rows.append((LAW_NAMES[law], value, error, printed, theirs, value / printed))
         checks.append(
             at_most(
@@ -163,17 +162,12 @@ def table_1_not_least(lab: Lab) -> Evidence:
     return Evidence(tuple(checks), tables=(table,), long_runs=notes(*used))
 
 
-def _sampling_error(printed: float, oracle: float) -> float:
-    """Of a printed loss: the paper evaluates on 100,000 sequences with one query each."""
-    return (2 * printed * (oracle + printed) / SEQUENCES) ** 0.5
-
-
 class _Entry:
     """An entry of the table with the network of its class that comes nearest, and what is known of errors."""
 
     def __init__(self, cell: Cell, oracle: float, *, kind: str = "", trained: bool = True):
         self.cell, self.kind = cell, kind or cell.model
-        self.paper_error = _sampling_error(cell.paper, oracle)
+        self.paper_error = sampling_error(cell.paper, oracle)
         self.bounded = self.kind == "gd++" and cell.paper + 3 * self.paper_error < cell.const_ridge
         self.both = (cell.ordinary_error**2 + self.paper_error**2) ** 0.5
         rounding = ROUNDING if cell.paper >= 2 * ROUNDING else 0.005 * cell.paper
