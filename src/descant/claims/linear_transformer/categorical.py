@@ -126,8 +126,8 @@ def extrapolation_follows_fit(lab: Lab) -> Evidence:
         "From top to bottom the fit becomes better.",
     )
     words = (
-        "So much of the price is the fit's. Not all of it need be: what is left at equal loss stands in the checks, and "
-        "differs between the two FULL networks.",
+        "So much of the price is the fit's. Not all of it need be: what is left at equal loss stands in the checks, "
+        "and differs between the two FULL networks.",
     )
     return Evidence(tuple(checks), tables=(table,), words=words, long_runs=notes(*found.values()))
 
