@@ -191,10 +191,11 @@ def diag_and_full_after_each_layer(lab: Lab) -> Evidence:
             )
         )
     words = (
-        "What holds of DIAG is weaker: from the first layer to the last its best noise level moves down in each "
-        "network. In between it moves both ways in the deeper ones.",
-        "Our FULL networks, trained by Adam from random dense weights, go from high noise to low as GD++ does. Layers "
+        "In the deeper DIAG networks the best noise level moves both ways between the first layer and the last, and "
+        "our FULL networks, trained by Adam from random dense weights, go from high noise to low as GD++ does. Layers "
         "before the last are not what a network is trained on: other weights of the same loss may go another way.",
+        "What holds of DIAG is weaker: from the first layer to the last its best noise level moves down in each "
+        "network.",
     )
     return _evidence(found, ("diag", "full"), checks, words)
 
