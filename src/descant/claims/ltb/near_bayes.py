@@ -172,7 +172,7 @@ def nearly_bayes(lab: Lab) -> Evidence:
                 Axis("context length n", log=True),
                 Axis("least risk of GD-beta / Bayes risk"),
                 (Series("quadrature", SINGLE, tuple(single)),),
-                (Baseline("Bayes", 1.0), Baseline("proved bound", 3.0)),
+                (Baseline("Bayes", 1.0), Baseline("the constant 3", 3.0)),
             ),
         ),
         columns=3,
