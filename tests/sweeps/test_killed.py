@@ -111,7 +111,7 @@ def test_after_ctrl_c_the_same_command_does_the_rest(executor, tmp_path):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate()
     assert process.returncode == 130 and "the same command does the rest" in err
-    assert not Path(f"/proc/{worker}").exists()
+    _wait_for_the_end_of(worker)
     rows = pq.read_table(tmp_path / "sweeps" / "squares" / "results.parquet").to_pydict()
     assert rows["status"] == ["done"] * 32 + ["left"] * 16
     sweep.gate.touch()
