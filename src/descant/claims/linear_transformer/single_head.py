@@ -27,7 +27,7 @@ LAW = "1,3"
     """,
     refuted_by={
         "no better": "Free weights of three or four layers whose loss is not below that of one head.",
-        "above": "Free weights of four layers whose loss may be a tenth above the one printed for FULL.",
+        "above": "Free weights of four layers whose loss may be a fifth above the one printed for FULL.",
     },
     method="Networks with free weights are trained from the one-head networks, from shallower ones with a layer "
     "added, and from random weights; all are measured on the same fresh contexts.",
@@ -68,9 +68,9 @@ def single_head(lab: Lab) -> Evidence:
             printed,
             error=error,
             bound_error=sampling_error(printed, oracle_risk(task_of(LAW))[0]),
-            tolerance=0.1 * printed,
-            reason="A tenth, all errors allowed for: the paper's own follow from its 100,000 sequences with one query "
-            "each, and its three decimals are a thirtieth of this entry apart.",
+            tolerance=0.2 * printed,
+            reason="A fifth, all errors allowed for, as in `table-1`: the paper's own follow from its 100,000 "
+            "sequences with one query each.",
             printed=f"{printed}",
             against="above",
         ),
