@@ -3,8 +3,13 @@
 The papers' way (fresh tokens, query objective, Adam, batch 2048), written plainly, against `LMTrainer`. Compilation is
 left out on both sides, and so is the time of measuring. Promise: 100 times less. The papers' way is stopped at `LIMIT`
 times our time for each of its step sizes, and then the ratio is only known to be larger.
+
+A fit of ours ends in one of several minima, by the luck of its pool and its starts: about two of three are within 2%.
+So `FITS` are made, and our time is that of all of them for each that is: what somebody who starts anew until it is
+would wait in the mean. `python -m benchmarks.time_to_loss --ours` leaves the papers' way out.
 """
 
+import sys
 import time
 
 import jax
@@ -18,7 +23,7 @@ from descant.training import LMTrainer
 
 D, N, LAYERS, BATCH = 10, 20, 3, 2048
 TASK = LinearRegression(D, N, noise=CategoricalNoise([1.0, 3.0]))
-WITHIN, LIMIT = 1.02, 105
+WITHIN, LIMIT, FITS = 1.02, 105, 16
 # There is always noise here, so there are no contexts on which networks explode and for which pools are drawn from
 # many.
 QUICK = {
@@ -93,23 +98,33 @@ def papers_way(goal: float, limit: float, rate: float) -> tuple[float, bool, flo
             return spent, risk <= goal, risk
 
 
-def main() -> None:
+def ours() -> tuple[float, float]:
+    """Seconds of fits for each that is within 2%, and the best risk known."""
     best, _ = fit(0, most_pieces=32)
     fit(1, **QUICK)  # compiles
-    model, ours = fit(2, **QUICK)
-    optimum, reached = adjusted(best), adjusted(model)
-    optimum = min(optimum, reached)
+    models, seconds = zip(*(fit(seed, **QUICK) for seed in range(2, 2 + FITS)), strict=True)
+    risks = [adjusted(model) for model in models]
+    optimum = min(adjusted(best), *risks)
+    there = sum(risk <= WITHIN * optimum for risk in risks)
+    assert there, "none of our fits is within 2%"
     print(
-        f"DIAG, 3 layers, {{1, 3}}: {ours:.1f} s to {reached / optimum:.4f} times the best adjusted risk known",
+        f"DIAG, 3 layers, {{1, 3}}: {there} of {FITS} fits within 2% of the best adjusted risk known, {optimum:.4f}; "
+        f"a fit takes {min(seconds):.2f} to {max(seconds):.2f} s, {sum(seconds) / there:.2f} s for each within 2%",
         flush=True,
     )
-    assert reached <= WITHIN * optimum, "our own fit is not within 2%"
+    return sum(seconds) / there, optimum
+
+
+def main() -> None:
+    spent, optimum = ours()
+    if "--ours" in sys.argv:
+        return
     for rate in RATES:
-        seconds, there, risk = papers_way(WITHIN * optimum, LIMIT * ours, rate)
+        seconds, there, risk = papers_way(WITHIN * optimum, LIMIT * spent, rate)
         more = "" if there else "more than "
         print(
             f"  the papers' way, Adam {rate:g}: {seconds:.0f} s to {risk / optimum:.3f} times, "
-            f"{more}{seconds / ours:.0f} times as long",
+            f"{more}{seconds / spent:.0f} times as long",
             flush=True,
         )
 

@@ -119,12 +119,13 @@ def mine(X: "n d"):
     file = X + X
     allow_pickle = X - X
     self = 2 * X
-    return file, allow_pickle, self
+    aux = 3 * X
+    return file, allow_pickle, self, aux
 """
 
 
 def test_outputs_of_a_program(tmp_path, capsys):
-    """Names that numpy.savez takes for arguments are fine; one that leads out of its archive is not."""
+    """Names that numpy.savez takes for arguments are fine, and Windows for devices; one that leads out is not."""
     (tmp_path / "my.py").write_text(PROGRAM)
     x = np.arange(6.0).reshape(2, 3)
     np.savez(tmp_path / "my.npz", X=x)
@@ -136,6 +137,7 @@ def test_outputs_of_a_program(tmp_path, capsys):
     assert status == 0, err
     with np.load(out, allow_pickle=False) as found:
         assert {name: value.tolist() for name, value in found.items()} == {
+            "aux": (3 * x).tolist(),
             "file": (2 * x).tolist(),
             "allow_pickle": (0 * x).tolist(),
             "self": (2 * x).tolist(),

@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("starlette", reason="Starlette is in the extra `explorer`")
 pytest.importorskip("uvicorn", reason="uvicorn is in the extra `explorer`")
 
+from descant.explorer import _compile, _worker
 from descant.explorer._claims import listing
 from descant.explorer._guard import MOST_BYTES, SLOWEST_S, Access
 from descant.explorer._pictures import picture
@@ -175,6 +176,31 @@ def test_paths_lead_nowhere_but_into_the_report(server, path):
         assert status in (400, 403, 404, 405) and "secret" not in text and "root:" not in text
 
 
+def test_what_is_nowhere_is_told_in_a_sentence(server):
+    for method, path in (("GET", "/a/b/c"), ("GET", "//etc/passwd"), ("GET", "/jobs/learn"), ("POST", "/claims/list")):
+        found = ask(server, method, path)
+        assert found.status_code in (404, 405) and found.json()["sentence"].endswith("."), path
+
+
+def test_a_picture_of_nothing_gets_a_sentence(server):
+    empty = {"name": "f", "title": "", "columns": 1, "panels": [], "legend": []}
+    found = server.post("picture", {"suffix": "png", "figure": empty})
+    assert (found.status_code, found.json()["sentence"]) == (400, "panels is empty; expected one at least.")
+
+
+def test_a_process_that_has_taken_much_memory_does_no_other_job(monkeypatch):
+    """Allocators give little of it back: it would stay with the server."""
+    monkeypatch.setattr(_worker, "SPENT", 1)
+    assert _worker._spent()
+    monkeypatch.undo()
+
+    def bursts(asked):
+        raise RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 65536 bytes.")
+
+    monkeypatch.setattr(_compile, "compiled", bursts)
+    assert [*_worker.answered("compile", {})] == [{"event": "failed", "sentence": _worker.NO_MEMORY}]
+
+
 def test_the_report_is_shown(server):
     with server.client() as client:
         assert client.get("report/index.html").text == "<p>a report</p>"
@@ -215,12 +241,18 @@ def test_bodies_and_heads_that_are_too_slow(server):
         connection = socket.create_connection(("127.0.0.1", server.port), timeout=SLOWEST_S + 20)
         connection.sendall(raw)
         slow.append(connection)
+    # After a request that was answered, the head of another one that never ends.
+    again = socket.create_connection(("127.0.0.1", server.port), timeout=SLOWEST_S + 20)
+    again.sendall(f"HEAD /files/common.js HTTP/1.1\r\nhost: 127.0.0.1:{server.port}\r\n\r\n".encode())
+    assert again.recv(65536).startswith(b"HTTP/1.1 ")
+    again.sendall(b"GET /as")
+    slow.append(again)
     answers(server)
     ended = []
     for connection in slow:
         with connection:
             ended.append(connection.recv(65536)[:12])
-    assert ended == [b"", b"", b"HTTP/1.1 408", b""]
+    assert ended == [b"", b"", b"HTTP/1.1 408", b"", b""]
     assert time.monotonic() - began < SLOWEST_S + 10
     answers(server)
 

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -127,7 +125,7 @@ def test_ask_searches_where_there_is_no_formula(tab):
     playwright.expect(page.locator("#status")).to_have_text("")
 
 
-def test_figures_are_taken_along(tab, tmp_path):
+def test_figures_are_taken_along(tab):
     page = tab("ask?d=2&axis=heads&noise=0")
     page.wait_for_selector("#curves svg")
     found = {}
@@ -140,16 +138,8 @@ def test_figures_are_taken_along(tab, tmp_path):
     lines = found["csv"].decode().splitlines()
     assert lines[0] == "panel,series,x,y,standard_error"
     page.click("#curves [data-as=python]")
-    code = page.inner_text("#code-text")
-    # The Python makes the same numbers.
-    program = tmp_path / "program.py"
-    program.write_text(code + "\nimport json\nprint(json.dumps(curves))\n")
-    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    drawn = {(name, float(x)): float(y) for name, x, y in (line.rsplit(",", 4)[1:4] for line in lines[1:]) if x}
-    made = {(label, x): y for label, points in json.loads(done.stdout).items() for x, y, _ in points}
-    plain = {key: value for key, value in made.items() if "," not in key[0]}
-    assert len(plain) >= 12 and all(abs(drawn[key] - value) < 1e-9 for key, value in plain.items() if key in drawn)
+    # What it makes when it is run is looked at in test_python.py.
+    assert "classes = {" in page.inner_text("#code-text")
 
 
 def test_learn_to_the_exact_line_and_look_inside(tab):

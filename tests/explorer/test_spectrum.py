@@ -5,9 +5,7 @@ import pytest
 
 from descant.explorer._ask import Question, answer
 from descant.explorer._inside import _shown
-from descant.explorer._learn import _elsewhere_python
 from descant.explorer._task import IMPORTS, Task
-from descant.explorer._training import Training
 from descant.forms import least_risk
 from descant.theory import Problem
 
@@ -58,10 +56,3 @@ def test_a_run_is_opened_on_its_own_task_or_not_at_all():
     for name, value in {**laws, "prior_mean": [1.0, 0.0, 0.0], "task": "own:Task"}.items():
         with pytest.raises(ValueError, match="none that this page has sliders for"):
             _shown({**RUN, name: value}, "r")
-
-
-def test_the_python_of_another_task_is_python():
-    training = Training.read({"task": {**TASK, "d": 2}, "model": "lsa", "steps": 100})
-    text = _elsewhere_python(training, Task(d=2, n=6, levels=(0.5,)), "n", [2.0, 6.0])
-    compile(text, "other.py", "exec")
-    assert "for x in [2, 6]:" in text and "n=x," in text and "best(task=task, name=" in text

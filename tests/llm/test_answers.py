@@ -3,13 +3,16 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from descant.claims import Lab, _claim, all_claims
+from descant.cli._llm_tables import print_study
 from descant.llm import Answers, Results, Setting, Study, found, run, verdicts, write_report
 from descant.llm._lines import Lines
 from tests.support import ROOT
+from tests.support.commands import run as command
 from tests.support.llm_data import Copies, asker, benchmark, encoder
 
 
@@ -105,6 +108,31 @@ def test_results_on_disk_are_found_again(on_disk, tmp_path):
     (folder / "setting.json").write_text("{}")
     with pytest.raises(ValueError, match=r"setting.json can't be read: its checksum is not .* delete it"):
         found()
+
+
+def test_two_folders_are_compared_by_command(on_disk, tmp_path, capsys):
+    """A model with itself: no difference, in a table and as JSON; and a folder that holds no study."""
+    folder = str(tmp_path / "llm" / "copies" / "terse-all-2")
+    status, out, _ = command("llm", "compare", folder, folder, capsys=capsys)
+    assert status == 0 and "Copies 1B less Copies 1B" in out and "0.00 ± 0.00" in out
+    rows = json.loads(command("llm", "compare", folder, folder, "--json", capsys=capsys)[1])["rows"]
+    assert [row["guess"] for row in rows] == list(on_disk.guesses)
+    assert all(row["mse"]["value"] == 0 == row["mse"]["error"] for row in rows)
+    status, _, err = command("llm", "compare", folder, str(tmp_path), capsys=capsys)
+    assert status == 2 and "holds no setting.json; expected a folder that `descant llm sts` has written" in err
+
+
+def test_tables_fit_into_a_terminal(on_disk, tmp_path, capsys, monkeypatch):
+    """With wordings of long names, numbers below zero, and answers in doubt: no cell is cut off."""
+    monkeypatch.setenv("COLUMNS", "80")
+    one = on_disk.first
+    statuses = {kind: {"ok": 20, "ambiguous": 12, "refused": 8} for kind in one.statuses}
+    wary = replace(one, statuses=statuses, answer={kind: 2.75 - each / 10 for kind, each in one.answer.items()})
+    study = Study({"annotators": wary, "dialogue": wary}, "annotators")
+    print_study(study, write_report(study, tmp_path / "report", model="Copies 1B"), "Copies 1B")
+    out = capsys.readouterr().out
+    assert "…" not in out and "-0." in out and "annotators *" in out
+    assert all(len(line) <= 80 for line in out.splitlines())
 
 
 def test_models_with_answers_join_the_claims_and_others_are_left_out(on_disk, tmp_path, monkeypatch):

@@ -48,6 +48,54 @@ def test_the_same_rows_in_many_forms(tmp_path, written, options):
     assert [each.score for each in alone.asked] == [0, 3] and [each.score for each in alone.train] == [1, 2, 4, 5]
 
 
+TWO = [("A b.", "C, d.", 3.5), ("E f.", "G h.", 1.0)]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '\ufeffsentence1,sentence2,score\r\nA b.,"C, d.",3.5\r\nE f.,G h.,1\r\n',
+        "sentence1;sentence2;score\nA b.;C, d.;3,5\nE f.;G h.;1,0\n",
+        "A b.;C, d.;3.5\nE f.;G h.;1\n",
+        'A b.,"C, d.","3,5"\nE f.,G h.,"1,0"\n',
+        '\n\n,,\nA b.,"C, d.",3.5\n\n,,\nE f.,G h.,1\n\n',
+        "A b.\tC, d.\t3,5\r\nE f.\tG h.\t1\r\n",
+        ',sentence1,sentence2,score\n7,A b.,"C, d.",3.5\n7,E f.,G h.,1\n',
+    ],
+)
+def test_files_as_programs_write_them(tmp_path, written):
+    """With a mark at the beginning, line ends of Windows, semicolons and commas in numbers, empty lines, an index."""
+    (tmp_path / "own.csv").write_bytes(written.encode())
+    found = read_benchmark(tmp_path / "own.csv", train=tmp_path / "own.csv", scale=(0.0, 5.0))
+    assert [(each.pair.first, each.pair.second, each.score) for each in found.asked] == TWO
+
+
+@pytest.mark.parametrize(
+    ("written", "columns", "problem"),
+    [
+        ("A b.,C d.,nan\nE f.,G h.,1\n", (), r"row 1, is .*expected two sentences and a finite score"),
+        ("E f.,G h.,1\nA b.,C d.,\n", (), "row 2, is .*expected sentence, sentence, score"),
+        ("A b.,C d.,inf\nE f.,G h.,1\n", (), "a finite score"),
+        ('E f.,G h.,1\nA b.,C d.,"1,000"\n', (), "expected sentence, sentence, score"),
+        ("score,sentence1,sentence2,score\n9,A b.,C d.,3.5\n", (), "has 2 columns called 'score'; .*--columns 2,3,4"),
+        ("A b.,C d.,3.5\n", (), "has one row; expected more"),
+        ("sentence1,sentence2,score\n", (), "has a header and no rows"),
+        (" \n\n", (), "is empty"),
+    ],
+)
+def test_tables_that_lack_something(tmp_path, written, columns, problem):
+    (tmp_path / "own.csv").write_text(written)
+    with pytest.raises(ValueError, match=problem):
+        read_benchmark(tmp_path / "own.csv", columns=columns, scale=(0.0, 5.0))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+def test_other_encodings_are_told(tmp_path, encoding):
+    (tmp_path / "own.csv").write_bytes("A bé.,C d.,3.5\nE f.,G h.,1\n".encode(encoding))
+    with pytest.raises(ValueError, match="save it as CSV in UTF-8"):
+        read_benchmark(tmp_path / "own.csv", scale=(0.0, 5.0))
+
+
 @pytest.mark.parametrize(
     ("scale", "scores", "shown", "ends"),
     [
@@ -70,6 +118,7 @@ def test_scales(tmp_path, scale, scores, shown, ends):
         ({}, {}, r"scores from 0 to 5, and it is not known what they mean; .* --scale 0,5"),
         ({}, {"scale": (0.0, 1.0)}, r"has the score 2 .*expected 0 to 1 \(--scale\)"),
         ({}, {"scale": (5.0, 0.0)}, "the lower first"),
+        ({}, {"scale": (0.0, float("inf"))}, "expected two finite numbers"),
         ({"order": (0, 1, 2, 3)}, {"scale": (0.0, 5.0)}, "has 4 columns; .*say which they are with --columns"),
         ({"header": ("q", "r", "s")}, {"scale": (0.0, 5.0)}, "has the columns q, r, s; .*--columns"),
         ({}, {"columns": ("1", "2", "9"), "scale": (0.0, 5.0)}, "columns is '1,2,9', and .* has 3 columns"),

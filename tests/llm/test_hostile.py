@@ -53,6 +53,9 @@ def body(value) -> dict:
         body({"choices": [["message"]]}),
         body({"choices": [{"message": "3.5"}]}),
         body({"choices": [{"message": {"content": ["3.5"]}}]}),
+        body({"choices": [{"message": {"content": [{"text": "3.5"}]}}]}),
+        body({"choices": [{"message": {"content": {"score": 3.5}}}]}),
+        body('data: {"choices": [{"delta": {"content": "3.5"}}]}\n\ndata: [DONE]\n\n'),
         body({"choices": [{"message": None}]}),
         body({"choices": {"message": {"content": "3.5"}}}),
         body({"choices": []}),
@@ -80,6 +83,25 @@ def test_what_is_no_reply_is_tried_again_and_then_told(moody, prompts, told):
     assert endpoint.failures == {"a malformed reply": 2}
     moody.tell(all=body(FINE))
     assert dict(endpoint.replies(prompts[:1], TERSE, SCALE))[0].answer == 3.5
+
+
+PARTS = [{"type": "thinking", "thinking": [{"type": "text", "text": "2?"}]}, {"type": "text", "text": "3.5"}]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        body({"choices": [{"message": {"content": PARTS}, "finish_reason": ["stop"]}]}),
+        body("\ufeff" + json.dumps(FINE)),
+        body({"choices": [{"message": {"content": "3.5 \ud83d"}}], "usage": {"cost": None}}),
+        {**body(FINE), "headers": {"Content-Encoding": "Identity"}},
+        {**body(FINE), "headers": {"Content-Encoding": ""}},
+    ],
+)
+def test_odd_replies_that_are_some(moody, prompts, told):
+    """In parts, one of them a thought; with a mark at the beginning; half a character; unpacked, as it says."""
+    moody.tell(all=told)
+    assert dict(Endpoint("m", moody.url, **QUICK).replies(prompts[:1], TERSE, SCALE))[0].answer == 3.5
 
 
 @pytest.mark.parametrize("told", [{"body": " ", "times": 100, "pause": 0.1}, {"body": " " * 999, "times": 10**9}])

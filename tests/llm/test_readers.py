@@ -1,5 +1,7 @@
 """Scores in texts that real models write, and in others that would be misread."""
 
+import time
+
 import pytest
 
 from descant.llm import Scale, build, find_template, parse_score, read_benchmark
@@ -57,7 +59,45 @@ REPLIES = [
     ("Similarity: 2.9 (out of 5)", 2.9, OK),
     ("1. The first is about a dog.\n2. The second is about a cat.\nScore: 1.4", 1.4, OK),
     ("A man plays. A man sings. guess: 2.5 score: 3.3", 3.3, OK),
-    # Several that might be meant: the last, with a flag.
+    # Fractions, other languages, tables, tags, lists: in forms that were once misread.
+    ("4/5", 4.0, OK),
+    ("Similarity score: 4 / 5\n\nBoth describe a woman slicing vegetables.", 4.0, OK),
+    ("**Score: 4.2/5** (84%)", 4.2, OK),
+    ("Rating: ⭐⭐⭐⭐ (4/5)", 4.0, OK),
+    ("Die Ähnlichkeit liegt bei 3,5 von 5.", 3.5, OK),
+    ("Puntuación: 3,5 de 5", 3.5, OK),
+    ("Note : 3,5/5", 3.5, OK),
+    ("Оценка: 3,8 из 5", 3.8, OK),
+    ("评分：**3.5**（满分5分）", 3.5, OK),
+    ("我给3.5分", 3.5, OK),
+    ("分数为4.2", 4.2, OK),
+    ("2个句子的相似度是4.2", 4.2, OK),
+    ("句子1和句子2很像，得分３．５", 3.5, OK),
+    ("5点満点中3.5点", 3.5, OK),
+    ("5점 만점에 3.5점", 3.5, OK),
+    ("٣٫٥", 3.5, OK),
+    ("| sentence 1 | sentence 2 | score |\n|---|---|---|\n| A man plays. | A man sings. | 2.2 |", 2.2, OK),
+    ('{"reasoning": "2 men", "score": "3.1", "confidence": 0.9}', 3.1, OK),
+    ("<answer>3.8</answer>", 3.8, OK),
+    ("<analysis>2 or 3</analysis>\n3.8", 3.8, OK),
+    ("<seed:think>maybe 2</seed:think>3.8", 3.8, OK),
+    ("<|START_THINKING|>2?<|END_THINKING|><|START_RESPONSE|>3.8<|END_RESPONSE|>", 3.8, OK),
+    ("<|begin_of_thought|>score 2<|end_of_thought|><|begin_of_solution|>3.8<|end_of_solution|>", 3.8, OK),
+    ("Thinking...\nThe guess is 2.1.\n...done thinking.\n\n3.8", 3.8, OK),
+    ("4. The sentences differ slightly.", 4.0, OK),
+    ("4.\n\nThe sentences differ in one word.", 4.0, OK),
+    ("1. 3.5", 3.5, OK),
+    ("Pair #3: 3.8", 3.8, OK),
+    ("First, 2 of the 4 words differ. So 2.6", 2.6, OK),
+    ("Score ≈ 3.4", 3.4, OK),
+    ("The guess of 4.1 is too high, so the score is 3.2", 3.2, OK),
+    ("I agree with the initial guess of 3.2.", 3.2, OK),
+    # Several that might be meant: the last that is not called a guess, with a flag.
+    ("I'd give it a 3.8 rather than the guess of 4.2.", 3.8, DOUBT),
+    ("4.2 is the guess, but I'd say 3.1", 3.1, DOUBT),
+    # Of a range, the end that was read.
+    ("Score: 3-4", 3.0, DOUBT),
+    ("3.5 to 4.0", 3.5, DOUBT),
     ("Maybe 2, maybe 3.", 3.0, DOUBT),
     ("The guess was 2.1, but I think 3.8", 3.8, DOUBT),
     ("Score: 3.0. On reflection, score: 4.0", 4.0, DOUBT),
@@ -67,6 +107,16 @@ REPLIES = [
     ("7", None, "out of range"),
     ("-1", None, "out of range"),
     ("Score: 38", None, "out of range"),
+    # On a scale of its own.
+    ("4/10", None, "out of range"),
+    ("Score: 4 out of 10", None, "out of range"),
+    ("Score: -1", None, "out of range"),
+    ("<|START_THINKING|>the guess is 2.1", None, "cut off"),
+    ("<|channel|>analysis<|message|>Examples have 5.0", None, "cut off"),
+    ("As an AI language model, I can't rate these 2 sentences from 0 to 5.", None, "not a number"),
+    ("Score: N/A", None, "not a number"),
+    ("4 of 10 words are shared", None, "not a number"),
+    ("3½", None, "not a number"),
     ("I can't say.", None, "not a number"),
     ("", None, "not a number"),
     ("They are 80% similar.", None, "not a number"),
@@ -79,6 +129,32 @@ REPLIES = [
 @pytest.mark.parametrize(("text", "value", "status"), REPLIES)
 def test_what_a_text_says(text, value, status):
     assert parse_score(text, "score: ") == (value, status)
+
+
+PIECES = (
+    "score ",
+    "score: 3 ",
+    " ",
+    "\n",
+    "1",
+    "1,",
+    "1-",
+    "1.\n",
+    "1 of ",
+    "guess ",
+    "<think>",
+    "</think>",
+    "<|",
+    "*",
+)
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_a_reply_that_never_ends_is_read_in_time(piece):
+    """A server may send megabytes of anything; it is read in a time that grows with its length alone."""
+    began = time.process_time()
+    parse_score("score" + piece * (40_000 // len(piece)) + "x")
+    assert time.process_time() - began < 2
 
 
 @pytest.mark.parametrize(

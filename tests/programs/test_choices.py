@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from descant.cli._programs import digits_left
 from descant.programs import Program, _compile, compile_program, find, trade_off, ways
 from descant.programs._compile import candidates, choose
 from descant.programs.graph import Rewriting, build, evaluate_graph
@@ -208,3 +209,17 @@ def test_spread_is_about_the_error(seed):
         (spread,) = compiled.spread(given).values()
         assert np.abs(found - truth).max() < 5 * spread < 5 * largest
         assert spread > 1e-13  # far beyond a unit in the last place
+
+
+def test_spread_of_numbers_at_the_edge():
+    """Where shaken numbers overflow, and then are NaN, nothing is known of the result."""
+    text = 'def p(A: "1 1", B: "1 1"):\n    S = A @ A - B @ B\n    return S @ S'
+    edge = compile_program(Program.from_text(text))
+    with np.errstate(all="ignore"):
+        found = edge.spread({"A": [[1.2e154]], "B": [[1.2e154]]})
+    assert found == {"out0": np.inf}
+
+
+def test_digits_that_are_left():
+    assert [digits_left(1.0, spread) for spread in (0.0, 1e-3, 0.5, 1.0, 2.0, np.inf, np.nan)] == [16, 3, 0, 0, 0, 0, 0]
+    assert digits_left(1e300, 1e-300) == 16 and digits_left(0.0, 0.0) == 16 and digits_left(0.0, 1e-300) == 0

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from descant.programs import find
 from tests.support.commands import fresh, run
 
 
@@ -102,6 +103,11 @@ def test_mistakes_are_one_sentence_and_status_2(arguments, sentence, tmp_path, m
     status, out, err = run(*arguments, capsys=capsys)
     assert status == 2 and sentence in err, err
     assert out == "" and err.count("\n") == 1 and "Traceback" not in err
+
+
+def test_a_file_may_begin_with_a_mark(tmp_path):
+    (tmp_path / "marked.py").write_text('def p(X: "n d"):\n    return X.T @ X\n', encoding="utf-8-sig")
+    assert find(tmp_path / "marked.py").name == "p"
 
 
 def test_help_does_not_import_jax():

@@ -280,3 +280,10 @@ def test_names_are_escaped():
     renamed = eqx.tree_at(lambda c: c.network, compiled, compiled.network)
     object.__setattr__(renamed, "description", type(description)(**{**vars(description), "program": "<b>&"}))
     assert "<b>" not in renamed.html()
+
+
+def test_jax_compiles_nothing_while_a_program_is_compiled(caplog):
+    """Every new shape of weights would otherwise take a hundredth of a second, and a megabyte for good."""
+    with jax.log_compiles(), caplog.at_level("DEBUG"):
+        compile_program("ridge", n=7, d=3, T=2)
+    assert not [each for each in caplog.messages if "Compiling" in each]

@@ -16,6 +16,8 @@ BOMBS = {
     + "".join(f"def f{k}(a):\n    return f{k - 1}(a) + f{k - 1}(a)\n" for k in range(1, 40))
     + "s = f39(1)\nreturn X",
     "lists": "a = [1, 2]\n" + "a = [a, a]\n" * 40 + "return constant(a)",
+    "sums of lists": "a = [1, 2]\n" + "a = sum([a, a], [])\n" * 40 + "return constant([a])",
+    "hexadecimal power": "return 2 ** 0x" + "f" * 20000 + " * X",
     "identity": "return eye(10**6)",
     "identities": "for t in range(1000):\n    A = eye(2000)\nreturn X",
     "stacks": "X = hstack([X, X])\n" * 40 + "return X",
@@ -30,7 +32,7 @@ BOMBS = {
 def test_bombs_are_refused(name, monkeypatch):
     monkeypatch.setattr(_trace, "LONGEST", 1000)
     monkeypatch.setitem(_limits.LARGEST_TOTAL, "constants", 10**7)
-    with pytest.raises(ProgramError, match=r"too large|too deeply|more than|lists in lists"):
+    with pytest.raises(ProgramError, match=r"too large|too deeply|more than|lists in lists|of lists"):
         trace(BOMBS[name])
 
 

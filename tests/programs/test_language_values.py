@@ -44,6 +44,7 @@ VALUES = {
     "rsqrt": ("return rsqrt(y.T @ y, 8, 0.3)", [(Y.T @ Y) ** -0.5]),
     "alternating signs": ("return (-1) ** 5001 * X, 2 ** -600 * (2 ** 600 * X)", [-X, X]),
     "chained assignment": ("a = b = X + X\nreturn a, b", [2 * X] * 2),
+    "sums that begin": ("return sum([X, X], X), sum([1, 2], 3) * X", [3 * X, 6 * X]),
     "rows": ("return X[1], X[-1], X[2, 0], X[:, -1]", [X[1:2], X[3:], X[2:3, :1], X[:, 2:]]),
     "branches": (
         "for t in range(T):\n    if t == 0:\n        w = 2 * w\n    elif t % 2 == 1 and not t > 2 or t == 17:\n"

@@ -116,7 +116,7 @@ def test_a_layer_that_only_rescales_and_far_from_any_ridge():
 def test_least_squares_is_called_so():
     found = explain(es.OLS(), LinearRegression(D, N, noise=1.0), contexts=64)
     assert found.sentence == (
-        "The network is ridge regression: no penalty: least squares (as its answers show, to rounding)."
+        "The network is least squares: ridge regression without a penalty (as its answers show, to rounding)."
     )
 
 

@@ -8,10 +8,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .. import _check
+from .._predictor import AbstractPredictor
 from ..tasks import AbstractTask
 from ._diagonal import AbstractDiagonal
 from ._gd_plus_plus import GDPlusPlusTransformer, gd_level
 from ._kind import Kind
+from ._layers_apart import layers_apart
 from ._levels import Level, cut, deepened, only, randoms
 from ._linear_transformer import check_depth, depth_and_sets, layers_of, stack_torch
 from ._starts import SPREAD, gram_sizes
@@ -118,12 +120,13 @@ def _from_gd(model: GDPlusPlusTransformer, like: Diag, task: AbstractTask) -> Di
     )
 
 
-def _reduced(model: Diag) -> AbstractDiagonal:
+def _reduced(model: Diag) -> AbstractPredictor:
     """Four omegas per layer, whatever the heads."""
     from ._free_diag import FreeDiag  # noqa: PLC0415 - its levels are made here
 
     omegas = model.omegas()
-    return FreeDiag(omegas[:, 0, 0], omegas[:, 0, 1], omegas[:, 1, 0], omegas[:, 1, 1], depth=model.depth)
+    parts = (omegas[:, row, column] for row in range(2) for column in range(2))
+    return layers_apart(FreeDiag(*parts, depth=model.depth))
 
 
 KIND = Kind(

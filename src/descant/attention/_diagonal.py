@@ -34,11 +34,11 @@ class AbstractDiagonal(AbstractLinearTransformer):
 
     def update(self, parameters: PyTree[Array], gram: Float[Array, "e e"]) -> Float[Array, "e e"]:
         """The Gram matrix, scaled block by block."""
-        return _spread(parameters, gram.shape[0]) * gram
+        return spread(parameters, gram.shape[0]) * gram
 
     def last_row(self, parameters: PyTree[Array], gram: Float[Array, "e e"]) -> Float[Array, " e"]:
         """(w_yx X^T y, w_yy y^T y)."""
-        return _spread(parameters, gram.shape[0])[-1] * gram[-1]
+        return spread(parameters, gram.shape[0])[-1] * gram[-1]
 
     def dense(self, d: int) -> tuple[Float[Array, "L K e e"], Float[Array, "L K e e"]]:
         """Two heads suffice for any four omegas: one reads the inputs, the other the label."""
@@ -62,7 +62,7 @@ def _spread_vector(pair: Float[Array, " 2"], size: int) -> Float[Array, " e"]:
     return jnp.where(jnp.arange(size) < size - 1, pair[0], pair[1])
 
 
-def _spread(blocks: Float[Array, "2 2"], size: int) -> Float[Array, "e e"]:
+def spread(blocks: Float[Array, "2 2"], size: int) -> Float[Array, "e e"]:
     """Four numbers as a (d+1) x (d+1) matrix that is constant on the blocks of a Gram matrix."""
     label = jnp.arange(size) == size - 1
     rows = jnp.where(label[:, None], blocks[1][None, :], blocks[0][None, :])

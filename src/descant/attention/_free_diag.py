@@ -10,6 +10,7 @@ from ._diag import levels_over_gd
 from ._diagonal import AbstractDiagonal, blocks, check_list
 from ._gd_plus_plus import GDPlusPlusTransformer
 from ._kind import Kind
+from ._layers_apart import layers_apart
 from ._linear_transformer import check_depth, depth_and_sets, layers_of, stack_torch
 from ._starts import SPREAD, gram_sizes
 
@@ -68,5 +69,6 @@ KIND = Kind(
     restart=_restart,
     levels=levels_over_gd(_from_gd),
     layers=layers_of,
+    reduced=layers_apart,
     torch=stack_torch,
 )

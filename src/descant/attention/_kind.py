@@ -58,8 +58,8 @@ class Kind:
       level last; left out, only its own.
     - `layers(model)`: how many layers it has; the more, the more rare contexts the solver `lm` draws.
     - `prepared`: a form of contexts in which it is cheaper than on moments.
-    - `reduced(model)`: a model of another kind that is the same function and has fewer numbers; the solver `lm`
-      differentiates by those, and by them along its own.
+    - `reduced(model)`: another model that is the same function, with fewer numbers, or with arrays of which each has
+      less behind it; the solver `lm` differentiates by them, one array at a time, and they by the model's own.
     - `arguments`: names of the constructor's arguments that a file describes it by, each a field of the same name; left
       out, a file holds all its fields. Needed where a field is another library's module, such as `equinox.nn.Linear`.
     - `torch(model, d)`: the same model as a PyTorch module.

@@ -2,8 +2,8 @@
 
 import math
 import zipfile
-import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -17,15 +17,19 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
     """The arrays of an .npz file; a `ValueError` if it is none, or damaged, or claims what it hasn't."""
     try:
         with zipfile.ZipFile(path) as file:
-            return {info.filename.removesuffix(".npy"): _array(file, info) for info in file.infolist()}
+            names = [info.filename.removesuffix(".npy") for info in file.infolist()]
+            if len(set(names)) < len(names):
+                raise ValueError(f"it has {max(names, key=names.count)} twice")
+            return {name: _array(file, info) for name, info in zip(names, file.infolist(), strict=True)}
     except FileNotFoundError:
         raise ValueError(f"{path} does not exist; expected arrays by name, as numpy.savez writes them.") from None
     except zipfile.BadZipFile as error:
         reason = "it is one array without a name; write it with numpy.savez" if _is_npy(path) else str(error)
         raise ValueError(f"{path} can't be read as arrays by name (.npz): {reason}.") from None
-    # What else zipfile raises at damaged files, at encrypted ones, and at ways of packing that it doesn't know.
-    except (ValueError, OSError, EOFError, KeyError, RuntimeError, OverflowError, zlib.error) as error:
-        raise ValueError(f"{path} can't be read as arrays by name (.npz): {str(error).rstrip('.')}.") from None
+    # Whatever zipfile and the ways of packing that it knows raise at damaged files, encrypted ones, and others.
+    except Exception as error:
+        reason = str(error).rstrip(".") or type(error).__name__
+        raise ValueError(f"{path} can't be read as arrays by name (.npz): {reason}.") from None
 
 
 def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
@@ -34,13 +38,10 @@ def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
     if info.comment:
         raise ValueError(f"{name} has a comment, which may once have been the next array")
     with file.open(info) as member:
-        version = npy.read_magic(member)
-        if version not in HEADERS:
-            raise ValueError(f"{name} is of version {version} of its format, which holds no plain numbers")
-        shape, fortran, dtype = HEADERS[version](member)
+        shape, fortran, dtype = _header(name, member)
         if dtype.hasobject:
             raise ValueError(f"{name} holds Python objects; expected numbers")
-        if any(size < 0 for size in shape):
+        if any(isinstance(size, bool) or size < 0 for size in shape):
             raise ValueError(f"{name} claims the shape {shape}")
         claimed = math.prod(shape) * dtype.itemsize
         _memory.need(name, 2 * claimed, "it", bytes_each=1)
@@ -50,6 +51,18 @@ def _array(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
             raise ValueError(f"{name} claims {claimed} bytes of numbers and has another number of them")
     array = np.frombuffer(content, dtype)
     return array.reshape(shape[::-1]).T if fortran else array.reshape(shape)
+
+
+def _header(name: str, member: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """What an array claims to be; it stands there as text."""
+    version = npy.read_magic(member)
+    if version not in HEADERS:
+        raise ValueError(f"{name} is of version {version} of its format, which holds no plain numbers")
+    try:
+        return HEADERS[version](member)
+    except Exception as error:  # of Python's parser too, which calls deep text a lack of memory, and others
+        reason = f": {error}" if isinstance(error, ValueError) else ""
+        raise ValueError(f"the header of {name} can't be read{reason}") from None
 
 
 def _is_npy(path: Path) -> bool:

@@ -59,13 +59,13 @@ def print_study(study: "Study", report: "Report", name: str) -> None:
     sizes = (counted(len(asked.queries), "query", "queries"), f"{counted(draws, 'draw')} of {asked.shots}")
     counts = ", ".join((*sizes, counted(len(study.wordings), "wording")))
     doubtful = [column for column in ("failed", "ambiguous") if any(getattr(row, column) for row in rows)]
-    names = {"failed": "no score", "ambiguous": "ambiguous"}
+    names = {"failed": "no\nscore", "ambiguous": "in\ndoubt"}
     answers = _table(f"{escape(name)}: {counts}; 95%", "guess", "MSE", "MAE", "Spearman", *(names[c] for c in doubtful))
     for row in rows:
         more = (str(getattr(row, column) or "-") for column in doubtful)
         answers.add_row(row.guess, str(row.mse), str(row.mae), str(row.spearman), *more)
     console.print(answers)
-    guesses = _table("The guess", "guess", "alone: MSE", "alone: Spearman", "copied", "corrected", "displaced")
+    guesses = _table("The guess", "guess", "alone:\nMSE", "alone:\nSpearman", "copied", "corrected", "displaced")
     guesses.caption = (
         "alone: the guess itself as the answer. copied, corrected: the coefficients of guess and label in the "
         "regression of the answer on both. displaced: Spearman lost against no guess. With standard errors."
@@ -77,7 +77,7 @@ def print_study(study: "Study", report: "Report", name: str) -> None:
     console.print(guesses)
     if len(study.wordings) > 1:
         wordings = _table(
-            "Spearman by wording", "wording", "none, elsewhere", "none", "embedding", "shuffled", "copied"
+            "Spearman by wording", "wording", "none,\nelsewhere", "none", "embedding", "shuffled", "copied"
         )
         wordings.caption = f"{study.chosen} was chosen: elsewhere, on training pairs, it shows most without a guess."
         for row in report.wordings:
@@ -87,7 +87,7 @@ def print_study(study: "Study", report: "Report", name: str) -> None:
     else:
         console.print("One wording: what another would give, these intervals don't say.")
     if near_chance(study):
-        console.print("Without a guess the answers can't be told from chance: (a) can only show copying.")
+        console.print("Spearman without a guess is not shown to be above 0.1: (a) can only show copying.")
     for each in report.verdicts:
         _verdict(console, f"({each.claim})", each)
 
@@ -137,7 +137,10 @@ def _table(title: str, *columns: str) -> Any:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    made = Table(title=title, title_justify="left", caption_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    # A line apart from what stands before it.
+    made = Table(
+        title=f"\n{title}", title_justify="left", caption_justify="left", box=SIMPLE_HEAD, padding=0, show_edge=False
+    )
     for index, column in enumerate(columns):
         made.add_column(column, justify="right" if index else "left", no_wrap=True)
     return made

@@ -254,7 +254,10 @@ def digits_left(size: float, spread: float) -> int:
     """Decimal digits of a number of this size that are right if it may be off by `spread`."""
     if spread == 0:
         return 16
-    return max(0, min(16, math.floor(math.log10(size / spread)))) if size else 0
+    if not spread < size:  # nor is NaN
+        return 0
+    # Their quotient may be beyond all numbers.
+    return min(16, math.floor(math.log10(size) - math.log10(spread)))
 
 
 def settings_from(words: list[str]) -> dict[str, int | float]:
@@ -319,6 +322,8 @@ def _write_arrays(path: Path, arrays: dict) -> None:
     # What numpy.savez writes; but that takes an array called `file` or `allow_pickle` for an argument of its own.
     with zipfile.ZipFile(content, "w") as archive:
         for name, value in arrays.items():
-            with archive.open(f"{file_name('output', name)}.npy", "w", force_zip64=True) as member:
+            # A program's names are no paths; in a description that somebody changed they may be.
+            stem = name if name.isidentifier() else file_name("output", name)
+            with archive.open(f"{stem}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, np.asarray(value), allow_pickle=False)
     write_whole(path, content.getvalue())

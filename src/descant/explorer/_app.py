@@ -183,7 +183,8 @@ def make_app(access: Access, report: Path = Path("report")) -> Guard:
         post("/jobs/{job}", explorer.stream),
         get("/{room}", explorer.page),
     ]
-    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={ValueError: _mistaken, Exception: _failed})
+    handlers = {404: _unknown, 405: _unknown, ValueError: _mistaken, Exception: _failed}
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     return Guard(app, access)
 
 
@@ -235,6 +236,14 @@ def _missing(request: Request, sentence: str) -> Response:
 def _from_elsewhere(request: Request) -> bool:
     # A browser that doesn't say where a link stood may have it from anywhere.
     return request.headers.get("sec-fetch-site") not in ("same-origin", "none")
+
+
+async def _unknown(request: Request, error: Exception) -> Response:
+    """What no route is for, or not with this method."""
+    status = getattr(error, "status_code", 404)
+    words = "there is no such page." if status == 404 else f"{request.method} means nothing here."
+    content, headers = refusal(status, words, page=wants_page(request.headers.getlist("accept")))
+    return Response(content, status, headers)
 
 
 async def _mistaken(request: Request, error: Exception) -> Response:

@@ -1,7 +1,6 @@
 """The room Ask: exact risks of all classes along one number of the task, as curves, and at the sliders, as a table."""
 
 import math
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -9,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..figures import Axis, Figure, Panel, Series, drawing
+from ._ask_python import ask_python, ask_title
 from ._classes import CLASSES, SYMBOLS, Class, Value, value_of
 from ._fields import Fields
-from ._task import IMPORTS, MOST_D, Task
+from ._task import MOST_D, Task
 
 # What may stand on the axis across: its label, its ends, whether it is logarithmic.
 AXES = {
@@ -138,13 +138,14 @@ def _told(question: Question, curves: dict[str, dict[float, Value | None]]) -> d
         len([x for x in question.grid() if each.searched(*question.at(x)) and x not in curves[name]])
         for name, each in CLASSES.items()
     )
+    panel = _panel(question, curves)
+    figure = Figure("ask", ask_title(question.task), "", (panel,), columns=1)
     return {
-        "figure": drawing(_figure(question, curves)),
+        "figure": {**drawing(figure), "python": ask_python(question, panel)},
         "rows": rows,
         "symbols": SYMBOLS,
         "left": left,
         "command": f"descant risk lsa {question.task.flags()}",
-        "python": _python(question),
     }
 
 
@@ -160,7 +161,7 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _figure(question: Question, curves: dict[str, dict[float, Value | None]]) -> Figure:
+def _panel(question: Question, curves: dict[str, dict[float, Value | None]]) -> Panel:
     label, _, _, log = AXES[question.axis]
     series, dots = [], []
     zero = max((value.risk for value in curves["zero"].values() if value is not None), default=0.0)
@@ -179,9 +180,7 @@ def _figure(question: Question, curves: dict[str, dict[float, Value | None]]) ->
             at = found[question.here]
             dots.append(Series(title, (question.here,), (at.risk,), style="points", family=family, listed=False))
     limits = (0.0, limit) if math.isfinite(limit) else None
-    y = Axis("risk", log=question.log, limits=limits)
-    panel = Panel("", Axis(label, log=log), y, (*series, *dots))
-    return Figure("ask", f"Exact risks, {question.task.flags().replace('--', '')}", "", (panel,), columns=1)
+    return Panel("", Axis(label, log=log), Axis("risk", log=question.log, limits=limits), (*series, *dots))
 
 
 def _parts(found: dict[float, Value], limit: float) -> list[dict[float, Value]]:
@@ -193,32 +192,3 @@ def _parts(found: dict[float, Value], limit: float) -> list[dict[float, Value]]:
         elif parts[-1]:
             parts.append({})
     return [part for part in parts if part]
-
-
-def _python(question: Question) -> str:
-    """The program that computes the same curves."""
-    xs = ", ".join(f"{x:g}" if question.axis in ("n", "d", "heads") else repr(x) for x in question.grid())
-    changed = {} if question.axis == "heads" else {question.axis: "x"}
-    task = textwrap.indent(f"task = {question.task.python(**changed)}", "    ")
-    heads = "x" if question.axis == "heads" else str(question.heads)
-    listed = "".join(
-        f'        "{each.named(question.heads)}": ("{name}", {heads if each.name == name else None}),\n'
-        if name == "multi-head-lsa"
-        else f'        "{each.named(question.heads)}": ("{name}", None),\n'
-        for each in CLASSES.values()
-        if (name := each.python)
-    )
-    return f"""{IMPORTS}from descant import Unknown, best, risk
-
-curves = {{}}
-for x in [{xs}]:
-{task}
-    classes = {{
-{listed}    }}
-    for label, (name, heads) in classes.items():
-        try:
-            found = risk(best(name, task, heads=heads), task)  # exact, or with its standard error
-        except Unknown:
-            continue
-        curves.setdefault(label, []).append((x, found.value, found.standard_error))
-"""

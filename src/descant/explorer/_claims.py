@@ -11,6 +11,7 @@ from typing import Any
 from ..claims import PAPERS, titles
 from ..figures import bare, drawing
 from ._fields import Fields
+from ._python import written
 
 # Figures of a claim that are shown at once; the others are in its report.
 MOST_FIGURES = 6
@@ -80,7 +81,10 @@ def judged(asked: Any) -> Iterator[dict[str, Any]]:
     evidence = result.evidence
     standing = "failed" if evidence is None else claim.standing(result.verdict)
     checks = [{**asdict(check), "outcome": check.outcome} for check in (evidence.checks if evidence else ())]
-    figures = [drawing(figure) for figure in (evidence.figures if evidence else ())[:MOST_FIGURES]]
+    figures = [
+        {**drawing(figure), "python": written(_python(id), f"judgement.evidence.figures[{index}]", figure.name)}
+        for index, figure in enumerate((evidence.figures if evidence else ())[:MOST_FIGURES])
+    ]
     yield {
         "event": "judged",
         "standing": standing,
@@ -89,7 +93,6 @@ def judged(asked: Any) -> Iterator[dict[str, Any]]:
         "figures": figures,
         "words": list(evidence.words) if evidence else [],
         "failure": result.failure.strip().splitlines()[-1] if result.failure else "",
-        "python": _python(id),
     }
 
 
@@ -101,6 +104,4 @@ from descant.claims import find, judge
 claim = find(["{id}"])["{id}"]
 judgement = judge(claim, Path(tempfile.mkdtemp()))  # in a fresh folder: where it was judged before, that is found
 print(judgement.verdict)
-for figure in judgement.evidence.figures:
-    print(figure.title)
 """

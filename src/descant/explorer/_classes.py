@@ -49,8 +49,16 @@ class Class:
 
     @property
     def python(self) -> str:
-        """Its name for `measure.best`; empty for a bound."""
-        return {"bound": "", "oracle": "ridge", "saturated": "multi-head-lsa"}.get(self.name, self.name)
+        """The expression that is its risk and the standard error, of a `problem` and `heads`."""
+        if self.name == "oracle":
+            return f"oracle_risk(problem, samples={SAMPLES}, entropy=(0, 0))"
+        own = {
+            "bound": "gd_beta_minimum(problem) + lsa_gap_bounds(problem).proved",
+            "saturated": "saturated_risk(problem)",
+            "multi-head-lsa": 'least_risk("multi-head-lsa", problem, heads=heads)',
+        }
+        plain = f'least_risk("{self.name}", problem)'
+        return f"({own.get(self.name, plain)}, 0.0)"
 
 
 def _exact(name: str) -> Callable[[Task, int], Value]:

@@ -14,6 +14,7 @@ from ..attention import ELSABlock, Repeated
 from ..figures import Axis, Figure, HeatMap, Panel, Series, drawing
 from ..programs import CompiledProgram, Program, ProgramError, compile_program
 from ._fields import Fields
+from ._python import written
 from ._worker import limit_memory
 
 MOST_LETTERS = 20_000
@@ -28,6 +29,7 @@ MOST_MEMORY, MOST_WEIGHTS = 3 << 30, 16 << 20
 # Blocks that are described, and numbers of an H that is drawn.
 MOST_BLOCKS, MOST_CELLS = 60, 1600
 MOST_ENTRIES = 50_000_000
+LARGEST_ENTRY = "largest entry of H"
 
 
 def check(asked: Any) -> Iterator[dict[str, Any]]:
@@ -88,9 +90,8 @@ def compiled(asked: Any) -> Iterator[dict[str, Any]]:
         "order": _order(found.network.blocks),
         "inputs": [asdict(each) for each in description.inputs if each.column >= 0],
         "outputs": [asdict(each) for each in description.outputs],
-        "python": _python(text, settings, prefer),
     }
-    yield {"event": "run", **_run(program, settings, found, seed)}
+    yield {"event": "run", **_run(program, settings, found, seed, _python(text, settings, prefer, seed))}
 
 
 def _settings(raw: Any) -> dict[str, int | float]:
@@ -143,7 +144,7 @@ def _order(layers: Any) -> list[Any]:
     return read(layers)
 
 
-def _run(program: Program, settings: dict[str, Any], found: CompiledProgram, seed: int) -> dict[str, Any]:
+def _run(program: Program, settings: dict[str, Any], found: CompiledProgram, seed: int, python: str) -> dict[str, Any]:
     """Random inputs through the network, block by block, and through the program directly."""
     traced, sizes = program.trace(settings), found.sizes
     if sizes.blocks * sizes.heads * sizes.rows * sizes.columns > MOST_ENTRIES:
@@ -164,21 +165,41 @@ def _run(program: Program, settings: dict[str, Any], found: CompiledProgram, see
         "error": error,
         "largest": expected.largest,
         "words": "",
-        "states": [drawing(_state(h, index)) for index, h in enumerate(drawn)],
-        "sizes": drawing(_magnitudes(states)),
+        "states": [
+            {**drawing(_state(h, index)), "python": _state_python(python, index)} for index, h in enumerate(drawn)
+        ],
+        "sizes": {**drawing(_magnitudes(states)), "python": _magnitudes_python(python)},
     }
 
 
 def _state(h: np.ndarray, index: int) -> Figure:
-    title = "H before the first block" if index == 0 else f"H after block {index}"
-    return Figure("state", title, "", (HeatMap("", tuple(map(tuple, h))),), columns=1)
+    return Figure("state", _title(index), "", (HeatMap("", tuple(map(tuple, h))),), columns=1)
+
+
+def _title(index: int) -> str:
+    return "H before the first block" if index == 0 else f"H after block {index}"
+
+
+def _state_python(python: str, index: int) -> str:
+    drawn = f'Figure("state", "{_title(index)}", "", (HeatMap("", tuple(map(tuple, states[{index}]))),), columns=1)'
+    return written(python, drawn, "state")
 
 
 def _magnitudes(states: list[np.ndarray]) -> Figure:
     largest = tuple(float(np.abs(h).max(initial=0.0)) for h in states)
-    series = Series("largest entry of H", tuple(range(len(states))), largest)
-    panel = Panel("", Axis("blocks that have run"), Axis("largest entry of H"), (series,))
-    return Figure("magnitudes", "The largest entry of H", "", (panel,), columns=1)
+    series = Series(LARGEST_ENTRY, tuple(range(len(states))), largest)
+    panel = Panel("", Axis("blocks that have run"), Axis(LARGEST_ENTRY), (series,))
+    return Figure("magnitudes", f"The {LARGEST_ENTRY}", "", (panel,), columns=1)
+
+
+def _magnitudes_python(python: str) -> str:
+    computed = f"""{python}
+largest = [float(np.abs(h).max(initial=0.0)) for h in states]
+series = Series("{LARGEST_ENTRY}", tuple(range(len(states))), tuple(largest))
+panel = Panel("", Axis("blocks that have run"), Axis("{LARGEST_ENTRY}"), (series,))
+"""
+    drawn = f'Figure("magnitudes", "The {LARGEST_ENTRY}", "", (panel,), columns=1)'
+    return written(computed, drawn, "magnitudes")
 
 
 def _files(found: CompiledProgram) -> dict[str, str]:
@@ -187,8 +208,9 @@ def _files(found: CompiledProgram) -> dict[str, str]:
     return {name: base64.b64encode(content).decode() for name, content in found.files().items()}
 
 
-def _python(text: str, settings: dict[str, Any], prefer: str) -> str:
+def _python(text: str, settings: dict[str, Any], prefer: str, seed: int) -> str:
     return f"""import numpy as np
+from descant.figures import Axis, Figure, HeatMap, Panel, Series
 from descant.programs import Program, compile_program
 
 text = {_quoted(text)}
@@ -197,9 +219,9 @@ settings = {settings!r}
 compiled = compile_program(program, settings, prefer={prefer!r})
 print(compiled.explain())
 
-traced, random = program.trace(settings), np.random.default_rng(0)
+traced, random = program.trace(settings), np.random.default_rng({seed})
 inputs = {{each.name: random.standard_normal(each.shape) / max(each.shape) ** 0.5 for each in traced.inputs}}
-results = compiled.run(inputs)
+results, states = compiled.evaluate(inputs), compiled.states(inputs)
 for name, value in zip(traced.outputs, traced.evaluate(inputs).results):
     print(name, np.abs(results[name] - value).max())
 """

@@ -9,14 +9,14 @@ from .._unknown import Unknown
 from ..attention import kind_of
 from ..claims import long_run
 from ..figures import drawing
-from ..readout import explain, figures
+from ..readout import Walk, explain, figures, walk
 from ..runs import Run, Store
 from ..tasks import LinearRegression
 from ._fields import Fields
 from ._learn import opened, weights_of
+from ._python import written
 from ._task import IMPORTS, MOST_N, Task
 from ._training import Training
-from ._walk import fall, layer, walk_of
 
 # The networks that came with the package: names are law-kind-layers, all for the same inputs.
 SHIPPED, SHIPPED_D, SHIPPED_N = "linear-transformers", 10, 20
@@ -50,7 +50,8 @@ def inside(asked: Any) -> Iterator[dict[str, Any]]:
     fields.done()
     if source.has("training"):
         task = Training.read(source.part("training")).task
-        model, title = None, "the model trained in the room Learn"
+        title: str = "the model trained in the room Learn"
+        model: Any = None
         for event in weights_of({name: source.part(name) for name in ("training", "weights") if source.has(name)}):
             if event["event"] == "model":
                 model = opened(event["weights"])
@@ -66,21 +67,20 @@ def inside(asked: Any) -> Iterator[dict[str, Any]]:
     task = Task.read({"d": task.d, **given}, MOST_D) if isinstance(given, dict) else task
     regression = task.regression()
     prompt = regression.sample(key=jax.random.key(seed))
-    walk = walk_of(model, regression, prompt)
+    path, python = walk(model, regression, prompt), _python(source, task, seed)
     kind = kind_of(model)
     yield {
         "event": "inside",
         "title": f"{kind.sentence[:1].upper()}{kind.sentence[1:]}: {title}",
         "task": {**task.__dict__, "levels": list(task.levels)},
         "sigma": float(prompt.sigma) if prompt.sigma is not None else None,
-        "how": walk.how,
-        "fall": drawing(fall(walk)),
-        "layers": [layer(model, walk, index) for index in range(walk.layers + 1)],
-        "python": _python(source, task, seed),
+        "how": path.how,
+        "fall": {**drawing(path.fall()), "python": written(python, "path.fall()", "fall")},
+        "layers": [_layer(path, index, python) for index in range(path.layers + 1)],
     }
     # It is fitted over many contexts, and takes longer.
     try:
-        yield {"event": "reading", **_reading(model, regression)}
+        yield {"event": "reading", **_reading(model, regression, python)}
     except Unknown as reason:
         yield {
             "event": "reading",
@@ -91,7 +91,17 @@ def inside(asked: Any) -> Iterator[dict[str, Any]]:
         }
 
 
-def _reading(model: Any, task: LinearRegression) -> dict[str, Any]:
+def _layer(path: Walk, index: int, python: str) -> dict[str, Any]:
+    """What the page shows of a layer: where the weight vector is after it, and its matrices."""
+    there, matrices = path.figure(index), path.matrices(index)
+    found = {"walk": (there, f"path.figure({index})"), "maps": (matrices, f"path.matrices({index})")}
+    return {
+        name: None if figure is None else {**drawing(figure), "python": written(python, how, figure.name)}
+        for name, (figure, how) in found.items()
+    }
+
+
+def _reading(model: Any, task: LinearRegression, python: str) -> dict[str, Any]:
     """What algorithm the weights are, in sentences and figures; the first sentences are of the layers, in order."""
     found = explain(model, task, contexts=READ)
     return {
@@ -99,7 +109,10 @@ def _reading(model: Any, task: LinearRegression) -> dict[str, Any]:
         "lines": list(found.sentences),
         # Of a single layer there is no sentence beside that of the whole.
         "layers": len({each.sentence for each in found.layers} & {*found.sentences}),
-        "figures": [{**drawing(figure), "see": figure.see} for figure in figures(found)[:MOST_FIGURES]],
+        "figures": [
+            {**drawing(figure), "see": figure.see, "python": written(python, f"read[{figure.name!r}]", figure.name)}
+            for figure in figures(found)[:MOST_FIGURES]
+        ],
     }
 
 
@@ -160,7 +173,7 @@ def _of_network(name: str) -> tuple[Any, Task, str]:
 def _python(source: Fields, task: Task, seed: int) -> str:
     """The program that opens the same model on the same context."""
     if source.has("training"):
-        begin = Training.read(source.part("training")).python() + "model = trained.model\n"
+        begin = Training.read(source.part("training")).python() + "\nmodel = trained.model\n"
     elif source.has("run"):
         begin = f"from descant.runs import Store\n\nmodel = Store().get({source.text('run', 200)!r}).model()\n"
     else:
@@ -168,14 +181,13 @@ def _python(source: Fields, task: Task, seed: int) -> str:
         begin = f"from descant.claims import long_run\n\nmodel = long_run({SHIPPED!r}).model({name!r})\n"
     return f"""{begin}
 import jax
-{IMPORTS}from descant.attention import layer_states
-from descant.readout import explain
+{IMPORTS}from descant.readout import explain, figures, walk
 
 task = {task.python()}
-prompt = task.sample(key=jax.random.key({seed}))
-if hasattr(model, "layers"):  # a linear transformer: the weight vector after each layer, by Theorem 4.1
-    print(layer_states(model, prompt.moments()).w)
-print(prompt.w, explain(model, task, contexts={READ}).text, sep="\\n")
+path = walk(model, task, task.sample(key=jax.random.key({seed})))
+found = explain(model, task, contexts={READ})
+print(found.text)
+read = {{each.name: each for each in figures(found)}}
 """
 
 

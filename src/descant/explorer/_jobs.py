@@ -164,8 +164,9 @@ class _Lane:
                 await worker.ask(job, asked)
                 while (event := await worker.event())["event"] not in ("done", "failed"):
                     await events.put(event)
-            self._give(worker)
-            worker = None
+            if not event.pop("spent", False):
+                self._give(worker)
+                worker = None
         except TimeoutError:
             event = _failed(f"this took longer than {SECONDS[job]:g} seconds and was stopped; ask for less.")
         except (EOFError, OSError, ValueError):
@@ -186,9 +187,9 @@ class _Lane:
         """Whether a process that nobody listens to is done within the grace: then it can do another job."""
         with suppress(EOFError, OSError, ValueError, TimeoutError):
             async with asyncio.timeout(self._grace):
-                while (await worker.event())["event"] not in ("done", "failed"):
+                while (event := await worker.event())["event"] not in ("done", "failed"):
                     pass
-            return True
+            return not event.get("spent", False)
         return False
 
     def warm(self) -> None:

@@ -3,7 +3,6 @@
 import base64
 import math
 import tempfile
-import textwrap
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -19,6 +18,18 @@ from ..measure import Risk, best, risk
 from ..tasks import AbstractTask
 from ..training import choose, make_trainer, stop_reason
 from ._fields import Fields
+from ._learn_python import (
+    BEST,
+    LEAST,
+    LINES,
+    ORACLE,
+    OWN,
+    STEP,
+    elsewhere_python,
+    elsewhere_title,
+    learn_python,
+    learn_title,
+)
 from ._task import Task
 from ._training import LOOK, MOST_D, SAMPLES, Training, known_risk
 
@@ -80,7 +91,7 @@ def elsewhere(asked: Any) -> Iterator[dict[str, Any]]:
             model = opened(event["weights"])
         else:
             yield event
-    found: dict[str, list[tuple[float, float, float]]] = {"this model": [], "best of its class": [], "oracle ridge": []}
+    found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in LINES}
 
     def look(task: Task) -> tuple[Risk, float | None, Risk]:
         regression = task.regression()
@@ -94,57 +105,33 @@ def elsewhere(asked: Any) -> Iterator[dict[str, Any]]:
         "error": here[0].standard_error,
         "best": here[1],
         "oracle": here[2].value,
+        "oracle_error": here[2].standard_error,
     }
     label, grid, log = AXES[axis]
     places = sorted({*map(float, grid), other.at(axis)})
-    python = _elsewhere_python(training, other, axis, places)
     for x in places:
         now, lowest, oracle = here if x == other.at(axis) else look(other.with_(axis, x))
-        found["this model"].append((x, now.value, now.standard_error))
-        found["oracle ridge"].append((x, oracle.value, oracle.standard_error))
+        found[OWN].append((x, now.value, now.standard_error))
+        found[ORACLE].append((x, oracle.value, oracle.standard_error))
         if lowest is not None:
-            found["best of its class"].append((x, lowest, 0.0))
-        figure = _elsewhere_figure(found, label, log, other, axis, training)
-        yield {"event": "elsewhere", "figure": drawing(figure), "python": python, **at}
+            found[BEST].append((x, lowest, 0.0))
+        panel = _panel(found, label, log, other)
+        python = elsewhere_python(training, other, axis, places, panel)
+        figure = Figure(f"elsewhere-{axis}", elsewhere_title(training), "", (panel,), columns=1)
+        yield {"event": "elsewhere", "figure": {**drawing(figure), "python": python}, **at}
 
 
-def _elsewhere_figure(found: dict, label: str, log: bool, other: Task, axis: str, training: Training) -> Figure:
+def _panel(found: dict, label: str, log: bool, other: Task) -> Panel:
     series = []
     for name, points in found.items():
         if points:
             x, y, error = zip(*points, strict=True)
-            style = "both" if name == "this model" else "line" if name == "best of its class" else "dashed"
-            series.append(Series(name, x, y, error, style))
+            series.append(Series(name, x, y, error, LINES[name]))
     # A network that explodes there must not hide the rest.
-    most = 1.3 * max(y for x, y, _ in found["oracle ridge"]) + 1.5 * float(_signal(other))
-    worst = max((y for _, y, _ in found["this model"] if math.isfinite(y)), default=0.0)
+    most = 1.3 * max(y for x, y, _ in found[ORACLE]) + 1.5 * float(_signal(other))
+    worst = max((y for _, y, _ in found[OWN] if math.isfinite(y)), default=0.0)
     limits = (0.0, most) if worst > most else None
-    panel = Panel("", Axis(label, log=log), Axis("risk", limits=limits), tuple(series))
-    title = f"{training.model} trained on {training.task.flags().replace('--', '')}, on other tasks"
-    return Figure(f"elsewhere-{axis}", title, "", (panel,), columns=1)
-
-
-def _elsewhere_python(training: Training, other: Task, axis: str, places: list[float]) -> str:
-    """The program that trains the same model, and measures it along the same axis."""
-    numbers = ", ".join(str(round(x)) if axis == "n" else repr(x) for x in places)
-    task = textwrap.indent(f"task = {other.python(**{axis: 'x'})}", "    ")
-    least = training.best_python()
-    known = f"""    try:
-        curves["best of its class"].append((x, risk({least}, task, samples={LOOK}).value))
-    except Unknown:
-        pass
-""" if least else ""  # fmt: skip
-    return f"""{training.python()}
-from descant import Unknown, best, risk
-
-curves = {{"this model": [], "best of its class": [], "oracle ridge": []}}
-for x in [{numbers}]:
-{task}
-    for label, model in (("this model", trained.model), ("oracle ridge", best("ridge", task))):
-        found = risk(model, task, samples={LOOK})
-        curves[label].append((x, found.value, found.standard_error))
-{known}print(curves)
-"""
+    return Panel("", Axis(label, log=log), Axis("risk", limits=limits), tuple(series))
 
 
 def _signal(task: Task) -> float:
@@ -191,7 +178,7 @@ def _train(training: Training) -> Iterator[dict[str, Any]]:
         "risk": _number(final.value),
         "error": final.standard_error,
         "method": final.method,
-        "optimum": lines.get("least of its class"),
+        "optimum": lines.get(LEAST),
         "seconds": time.monotonic() - began,
     }
 
@@ -206,30 +193,29 @@ def _progress(training: Training, curve: list, lines: dict[str, float], words: s
     baselines = tuple(Baseline(label, value) for label, value in lines.items())
     series = Series("this model", x, y, error if any(error) else (), "line")
     panel = Panel("", across, Axis("risk", limits=limits), (series,), baselines)
-    title = f"Training {training.model} on {training.task.flags().replace('--', '')}"
-    figure = drawing(Figure("learn", title, "", (panel,), columns=1))
+    figure = Figure("learn", learn_title(training), "", (panel,), columns=1)
     return {
         "event": "progress",
-        "figure": figure,
+        "figure": {**drawing(figure), "python": learn_python(training, [*lines], panel)},
         "words": words,
         "share": share,
         "risk": _number(y[-1]),
-        "python": training.python(),
+        "error": error[-1],
     }
 
 
 def _lines(training: Training, task: AbstractTask) -> dict[str, float]:
     """What the curve falls towards."""
     names = {
-        "least of its class": lambda: training.optimum(task),
-        "one step from the prior mean (LTB, GD-β)": partial(known_risk, lambda: best("gd-beta", task), task),
-        "oracle ridge": partial(known_risk, lambda: best("ridge", task), task),
+        LEAST: lambda: training.optimum(task),
+        STEP: partial(known_risk, lambda: best("gd-beta", task), task),
+        ORACLE: partial(known_risk, lambda: best("ridge", task), task),
     }
     found = {name: ask() for name, ask in names.items()}
     lines = {name: value for name, value in found.items() if value is not None and math.isfinite(value)}
-    own, step = (lines.get(name) for name in ("least of its class", "one step from the prior mean (LTB, GD-β)"))
+    own, step = (lines.get(name) for name in (LEAST, STEP))
     if own is not None and own == step:
-        del lines["one step from the prior mean (LTB, GD-β)"]
+        del lines[STEP]
     return lines
 
 

@@ -27,6 +27,8 @@ def checked(raw: Any) -> dict[str, Any]:
     """What `figures.drawing` gave a page, as it comes back: read field by field, and nothing else."""
     fields = Fields(raw, "the figure")
     panels = [_panel(each) for each in _list(fields.part("panels"), MOST_PANELS, "panels")]
+    if not panels:
+        raise ValueError("panels is empty; expected one at least.")
     return {
         "name": _words(fields, "name"),
         "title": _words(fields, "title"),

@@ -29,6 +29,7 @@ class Patient(H11Protocol):
     def __init__(self, *arguments: Any, **named: Any):
         H11Protocol.__init__(self, *arguments, **named)
         self._timer: asyncio.TimerHandle | None = None
+        self._since: Any = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Somebody is there; a request has to follow."""
@@ -48,8 +49,14 @@ class Patient(H11Protocol):
         H11Protocol.connection_lost(self, exc)
 
     def _watch(self) -> None:
-        if self._timer is None:
-            self._timer = self.loop.call_later(HEAD_S, self._late, self.cycle)
+        """Wait for a head since now; of one that comes in pieces the first piece counts."""
+        if self._timer is not None:
+            if self._since is self.cycle:
+                return
+            # That was for the head of a request that has been answered since.
+            self._timer.cancel()
+        self._since = self.cycle
+        self._timer = self.loop.call_later(HEAD_S, self._late, self.cycle)
 
     def _late(self, before: Any) -> None:
         self._timer = None

@@ -99,27 +99,50 @@ class Training:
         return f"best(task=task, {', '.join(f'{name}={value!r}' for name, value in arguments.items())})"
 
     def python(self) -> str:
-        """The program that does the same."""
-        options = "".join(f", {name}={value}" for name, value in self.options.items())
-        told = {**self.settings, **({"dtype": "jnp.float64"} if self.settings else {})}
-        words = "".join(f"    {name}={_word(name, value)},\n" for name, value in told.items())
-        return f"""import jax
-import jax.numpy as jnp
-{IMPORTS}from descant.attention import make_model
-from descant.training import train
-
-task = {self.task.python()}
-key = jax.random.key({self.seed})
-start = make_model("{self.model}", task, key=jax.random.fold_in(key, 2){options})
+        """The program that ends in the same model."""
+        return f"""{self._begin("train")}
 trained = train(
     start,
     task,
     solver="{self.solver}",
     key=key,
     samples={SAMPLES},
-{words})
+{self._told()})
 print(trained.risk, trained.stopped)
 """
+
+    def curve_python(self) -> str:
+        """The program that trains it step by step, and looks at its risk along the way."""
+        return f"""{self._begin("choose, make_trainer")}
+trainer = make_trainer(
+    start,
+    task,
+    choose(start, task, "{self.solver}"),
+    key=jax.random.fold_in(key, 0),
+{self._told()})
+state, curve = trainer.init(), [(0, risk(start, task, samples={LOOK}))]
+while not trainer.finished(state):
+    state, rows = trainer.advance(state)
+    at = rows[-1].get("step", len(curve)) if rows else len(curve)
+    curve.append((at, risk(trainer.model(state), task, samples={LOOK})))
+"""
+
+    def _begin(self, names: str) -> str:
+        options = "".join(f", {name}={value}" for name, value in self.options.items())
+        return f"""import jax
+import jax.numpy as jnp
+{IMPORTS}from descant import Unknown, best, risk
+from descant.attention import make_model
+from descant.figures import Axis, Baseline, Figure, Panel, Series
+from descant.training import {names}
+
+task = {self.task.python()}
+key = jax.random.key({self.seed})
+start = make_model("{self.model}", task, key=jax.random.fold_in(key, 2){options})"""
+
+    def _told(self) -> str:
+        told = {**self.settings, **({"dtype": "jnp.float64"} if self.settings else {})}
+        return "".join(f"    {name}={_word(name, value)},\n" for name, value in told.items())
 
 
 def known_risk(make: Callable[[], Any], task: AbstractTask) -> float | None:

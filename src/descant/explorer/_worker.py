@@ -30,6 +30,11 @@ JOBS = {
 WARM = ("_learn", "_compile")
 # Bytes of memory: what the process may have allocated in all.
 MOST_MEMORY = 6 << 30
+# One that has taken so much gives little of it back: it does no other job.
+SPENT = 2 << 30
+# How XLA says that there is no more.
+OUT_OF_MEMORY = "RESOURCE_EXHAUSTED"
+NO_MEMORY = "there is not enough memory for this; ask for less."
 
 
 def main() -> None:
@@ -47,7 +52,7 @@ def main() -> None:
         asked = json.loads(waiting.get())
         limit_memory(MOST_MEMORY)  # the last job may have had less
         for event in answered(asked["job"], asked["asked"]):
-            _tell(answers, event)
+            _tell(answers, {**event, "spent": _spent()} if event["event"] in ("done", "failed") else event)
 
 
 def answered(job: str, asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -59,8 +64,11 @@ def answered(job: str, asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
     except ValueError as error:
         yield {"event": "failed", "sentence": _sentence(error)}
     except MemoryError:
-        yield {"event": "failed", "sentence": "there is not enough memory for this; ask for less."}
+        yield {"event": "failed", "sentence": NO_MEMORY}
     except Exception as error:
+        if OUT_OF_MEMORY in str(error):
+            yield {"event": "failed", "sentence": NO_MEMORY}
+            return
         # Nobody's mistake, but the person in front of the page has to know.
         words = f"internal error, {type(error).__name__}: {str(error)[:500].rstrip('.')}."
         yield {"event": "failed", "sentence": words}
@@ -77,6 +85,16 @@ def limit_memory(size: int) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     most = size if hard == resource.RLIM_INFINITY else min(size, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+
+
+def _spent() -> bool:
+    """Whether this process has taken so much memory that another one should do the next job."""
+    try:
+        import resource
+    except ImportError:
+        return False
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most * (1 if sys.platform == "darwin" else 1024) > SPENT
 
 
 def _sentence(error: ValueError) -> str:

@@ -250,7 +250,7 @@ class Endpoint:
                 late = time.monotonic() > deadline
                 if late or len(content) > most:
                     break
-        encoding = response.headers.get("Content-Encoding", "identity")
+        encoding = response.headers.get("Content-Encoding", "").strip().lower() or "identity"
         if fine and late:
             raise httpx.ReadTimeout("the whole reply took too long")
         if fine and len(content) > most:
@@ -289,6 +289,7 @@ def _refusal(address: str, status: int, said: str) -> str:
     hint = {
         401: f"set {KEY} to a key that it accepts",
         403: "use a key that may ask this model",
+        402: "pay for what the model's owner asks, or ask another model",
         404: "check --base-url, which usually ends in /v1, and the model's name",
     }.get(status, "change the request, with fewer --shots if it is too long")
     if 300 <= status < 400:

@@ -1,6 +1,7 @@
 """Pairs of sentences with a score of their similarity: the STS benchmark, SICK, or a table of one's own."""
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -123,8 +124,8 @@ def read_benchmark(
 
 def _benchmark(name: str, shown: list[Row], asked: list[Row], split: str, scale: tuple[float, float]) -> Benchmark:
     low, high = scale
-    if not low < high:
-        raise ValueError(f"scale is {low:g},{high:g}; expected two numbers, the lower first.")
+    if not -math.inf < low < high < math.inf:
+        raise ValueError(f"scale is {low:g},{high:g}; expected two finite numbers, the lower first.")
     for row, score in ((row, row[2]) for row in (*shown, *asked)):
         if not low <= score <= high:
             raise ValueError(

@@ -22,13 +22,24 @@ def first_choice(content: bytes, field: str) -> dict[str, Any]:
     """The first choice of a reply, if it has the form that the protocol gives it, with a text or a message."""
     try:
         choice = json.loads(content)["choices"][0]
-        text = choice[field] if field == "text" else choice[field].get("content")
+        if field == "text":
+            text = choice[field]
+        else:
+            text = _joined(choice[field].get("content"))
+            choice = choice | {field: choice[field] | {"content": text}}
         if isinstance(text, str | None):
             return choice
     except (ValueError, RecursionError, KeyError, IndexError, TypeError, AttributeError):
         pass
     begins = content[:BEGINNING].decode("utf-8", "replace")
     raise Malformed(f"no {field} in it, but {begins or 'nothing'}")
+
+
+def _joined(content: Any) -> Any:
+    """A message in parts, as servers of models that think send it: its text, without the parts that are thoughts."""
+    if isinstance(content, list) and content and all(isinstance(part, dict) for part in content):
+        return "".join(part["text"] for part in content if part["type"] == "text")
+    return content
 
 
 def completion(choice: dict[str, Any], prompt: Prompt, wording: Wording, scale: Scale) -> Reply:

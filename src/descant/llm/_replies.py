@@ -2,38 +2,42 @@
 
 What a model thought is dropped, then what repeats the prompt, then the names of the scale and what is merely counted.
 Of the numbers that are left, the last one after the word that was asked for counts; else one that the text begins with;
-else the last. Where others are left that differ and might be meant, the answer is flagged as ambiguous.
+else the last that is not called a guess. Where others are left that differ and might be meant, the answer is flagged
+as ambiguous. A score out of another top than the scale's is no score on it.
 """
 
 import re
 
 from ._pairs import HIGH, LOW
+from ._thoughts import without_thoughts
 
-NUMBER = r"[-+−]?\d+(?:[.,]\d+)?"
+NUMBER = r"[-+−]?\d+(?:[.,٫]\d+)?"
+# A sign of a word; Chinese, Japanese and Korean put no space between a word and a number.
+_SIGN = r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+_ENDS = rf"(?!{_SIGN}|[.,٫]\d|%)"
 # Not a part of a word, of a version or of a longer number.
-_NUMBER = re.compile(rf"(?<![\w.,])(?<!\d[:/]){NUMBER}(?![\w]|[.,]\d|%)")
-# Reasoning, in the forms in which open models mark it; what is not closed was cut off.
-_THOUGHTS = (
-    re.compile(r"<(think|thinking|thought|reasoning|reflection|scratchpad)>.*?</\1>", re.DOTALL | re.IGNORECASE),
-    re.compile(r"◁think▷.*?◁/think▷", re.DOTALL),
-    re.compile(r"\[THINK\].*?\[/THINK\]", re.DOTALL),
-    re.compile(r"<\|channel\|>\s*analysis.*?(?=<\|channel\|>\s*final|$)", re.DOTALL),
-)
-# Servers that take the opening mark into the prompt leave only the closing one.
-_CLOSED = re.compile(r"^.*(?:</think(?:ing)?>|◁/think▷|\[/THINK\])", re.DOTALL | re.IGNORECASE)
-_UNCLOSED = re.compile(r"<(?:think|thinking|thought|reasoning)>|◁think▷|\[THINK\]", re.IGNORECASE)
+_NUMBER = re.compile(rf"(?<!{_SIGN})(?<![.,٫])(?<!\d[:/]){NUMBER}{_ENDS}")
 _TOKENS = re.compile(r"<\|[^|>]{1,40}\|>")
 _MARKS = re.compile(r"[*_`$~]+|\\boxed|\\text|\\\(|\\\)")
+# Signs as wide as a Chinese one.
+_WIDE = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
 # Words that come before a score, beside the one that was asked for.
 _ASKED = ("score", "rating", "similarity", "answer", "value")
-_BETWEEN = r"""["'\s]*(?:of|is|would be|should be|:|=|->|→|\(|\{|\[|-|–|\s|["'])*"""
+# One loop over alternatives that exclude each other: a reply may be megabytes of spaces.
+_BETWEEN = r"""(?:of|is|would be|should be|[:=(\[{→–\s"']|->|-(?![\d>]))*"""
+_GUESSED = re.compile(rf"\b(?:guess(?:ed)?|estimated?|prediction)\b(?:{_BETWEEN}|\s+was\s+)({NUMBER}){_ENDS}", re.I)
 # Counted things, and places in a list.
 _COUNTED = re.compile(
-    rf"\b{NUMBER}\s+(?:sentences?|pairs?|examples?|words?|statements?|texts?|sources?|people|reasons?|steps?)\b"
-    r"|\b(?:sentences?|texts?|pairs?|examples?|statements?|steps?|#)\s*\d+\b"
-    r"|^\s*\d+[.)]\s+(?=[A-Za-z])",
+    rf"\b(?:{NUMBER}\s+(?:out\s+)?of\s+(?:the\s+)?)?{NUMBER}\s+"
+    r"(?:sentences?|pairs?|examples?|words?|statements?|texts?|sources?|people|reasons?|steps?)\b"
+    r"|\b(?:sentences?|texts?|pairs?|examples?|statements?|steps?)\s*\d+\b|#\d+\b"
+    rf"|(?<!\d){NUMBER}\s*(?:[个個]|つの|개의)|(?:句子?|文|문장)\s*\d+"
+    r"|^[ \t]*1[.)]\s+(?=\d)",
     re.IGNORECASE | re.MULTILINE,
 )
+_PLACES = re.compile(r"^[ \t]*(\d+)[.)]\s+(?=[A-Za-z])", re.MULTILINE)
+_RANGE = re.compile(rf"(?<![\d.,])({NUMBER})\s*(?:-|–|—|~|to|bis|or)\s*({NUMBER}){_ENDS}")
+_OUT_OF = r"\s*(?:/|out\s+of|of|von|de|sur|su|из)\s*"
 
 
 def parse_score(
@@ -50,53 +54,64 @@ def parse_score(
     >>> parse_score("I would say seven.")
     (None, 'not a number')
     """
-    text = without_thoughts(text)
-    if _UNCLOSED.search(text):
+    answer = without_thoughts(text)
+    if answer is None:
         return None, "cut off"
+    text = answer
     if stem.strip() and stem.strip() in text:
         text = text.rsplit(stem.strip(), 1)[1]
-    text = _COUNTED.sub(" ", _without_scale(_MARKS.sub("", _TOKENS.sub(" ", text)), low, high))
-    numbers = [_value(found.group()) for found in _NUMBER.finditer(text)]
-    if not numbers:
+    text = _MARKS.sub("", _TOKENS.sub(" ", text.translate(_WIDE)))
+    text = _COUNTED.sub(" ", _without_scale(_without_places(text), low, high))
+    found, rivals = _chosen(text, asked, low, high)
+    if found is None:
         return None, "not a number"
-    words = "|".join(re.escape(word) for word in dict.fromkeys((*_last_words(asked), *_ASKED)))
-    # A number that follows an asked-for word in its own line, whatever joins the two.
-    after = re.findall(rf"(?<!\w)(?:{words}){_BETWEEN}({NUMBER})(?![\w]|[.,]\d|%)", text, re.IGNORECASE)
-    begins = re.match(rf"[\s\"'(\[{{#>]*({NUMBER})(?![\w]|[.,]\d|%)", text)
-    if after:
-        value, rivals = _value(after[-1]), {_value(each) for each in after}
-        # Begun with another number, and named one later: either may be meant.
-        rivals |= {_value(begins.group(1))} if begins else set()
-    elif begins:
-        # The rest explains it.
-        value, rivals = _value(begins.group(1)), set()
-    else:
-        value, rivals = numbers[-1], {each for each in numbers if low <= each <= high}
-    if not low <= value <= high:
+    value, rest = _value(found.group(1)), text[found.end(1) :]
+    if not low <= value <= high or re.match(rf"{_OUT_OF}\d", rest, re.IGNORECASE):
         return None, "out of range"
+    for first, last in _RANGE.findall(text):
+        ends = {_value(first), abs(_value(last))}
+        rivals |= ends if value in ends else set()
     return value, "ambiguous" if rivals - {value} else "ok"
 
 
-def without_thoughts(text: str) -> str:
-    """The text without what the model thought before it.
+def _chosen(text: str, asked: str, low: float, high: float) -> tuple[re.Match[str] | None, set[float]]:
+    """The number that is meant, and the values of those that might be."""
+    words = "|".join(re.escape(word) for word in dict.fromkeys((*_last_words(asked), *_ASKED)))
+    # A number that follows an asked-for word in its own line, whatever joins the two.
+    after = list(re.finditer(rf"(?<!\w)(?:{words}){_BETWEEN}({NUMBER}){_ENDS}", text, re.IGNORECASE))
+    # Begun with, and the rest explains it; but "4.1 is the guess" goes on about it.
+    begins = re.match(rf"[\s\"'(\[{{#>]*({NUMBER}){_ENDS}(?!\s+(?:is|was|seems|would|might)\b)", text)
+    if after:
+        # Begun with another number, and named one later: either may be meant.
+        return after[-1], {_value(each.group(1)) for each in (*after, *([begins] if begins else []))}
+    if begins:
+        return begins, set()
+    numbers = list(re.finditer(rf"({_NUMBER.pattern})", text))
+    guesses = {each.start(1) for each in _GUESSED.finditer(text)}
+    meant = [each for each in numbers if each.start() not in guesses] or numbers
+    values = {_value(each.group()) for each in numbers}
+    return (meant[-1] if meant else None), {each for each in values if low <= each <= high}
 
-    >>> without_thoughts("<think>2 or 3?</think> 4")
-    ' 4'
-    """
-    for thought in _THOUGHTS:
-        text = thought.sub("", text)
-    return _CLOSED.sub("", text)
+
+def _without_places(text: str) -> str:
+    """Without the numbers of a list; of "4. They differ", which is no list, the number stays."""
+    places = {found.group(1) for found in _PLACES.finditer(text)}
+    return _PLACES.sub(" ", text) if {"1", "2"} <= places else text
 
 
 def _without_scale(text: str, low: float, high: float) -> str:
     """Without "from 0 to 5", "(1-5)", "/5", "out of 5": they name a scale, not a score."""
     ends = r"0(?:\.0+)?|1(?:\.0+)?|" + "|".join(rf"{end:g}(?:\.0+)?" for end in (low, high))
-    top = rf"{high:g}(?:\.0+)?"
+    top = rf"{high:g}(?:[.,]0+)?"
+    flags = re.IGNORECASE
     text = re.sub(rf"\b(?:{ends})\s*(?:-|–|—|to|and|through|\.\.+|…)\s*(?:{top})(?![\w]|[.,]\d)", " ", text)
-    text = re.sub(rf"(?<=\d)\s*(?:/|out\s+of|of)\s*(?:{top})(?![\w]|[.,]\d)", " ", text, flags=re.IGNORECASE)
-    text = re.sub(rf"\bout\s+of\s+(?:a\s+possible\s+)?(?:{top})(?![\w]|[.,]\d)", " ", text, flags=re.IGNORECASE)
+    text = re.sub(rf"(?<=\d){_OUT_OF}{top}(?!{_SIGN}|[.,]\d)", " ", text, flags=flags)
+    text = re.sub(rf"\bout\s+of\s+(?:a\s+possible\s+)?{top}(?![\w]|[.,]\d)", " ", text, flags=flags)
+    text = re.sub(
+        rf"[满滿]分[为為是]?\s*{top}\s*分?|{top}\s*[点點分점]\s*(?:[满滿満]分?[点點]?|만점)\s*(?:中|에)?", " ", text
+    )
     # "0 = unrelated, 5 = the same": a key to the scale.
-    return re.sub(rf"\b(?:{ends})\s*(?:=|means|being)\s*(?=[a-z])", " ", text, flags=re.IGNORECASE)
+    return re.sub(rf"\b(?:{ends})\s*(?:=|means|being)\s*(?=[a-z])", " ", text, flags=flags)
 
 
 def _last_words(asked: str) -> list[str]:
@@ -106,4 +121,4 @@ def _last_words(asked: str) -> list[str]:
 
 
 def _value(text: str) -> float:
-    return float(text.replace(",", ".").replace("−", "-"))
+    return float(text.replace(",", ".").replace("٫", ".").replace("−", "-"))

@@ -1,8 +1,9 @@
-"""Any table of pairs and scores: comma- or tab-separated, with or without a header, columns by name or by number."""
+"""Any table of pairs and scores: with commas, tabs or semicolons, with or without a header, by name or by number."""
 
 import csv
 import itertools
 import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,8 @@ NAMES = (
     ("sentence2", "sentence_2", "sentence b", "sentence_b", "sent2", "text2", "second", "hypothesis", "question2"),
     ("score", "relatedness_score", "similarity", "similarity_score", "label", "gold", "rating"),
 )
+# With a comma in it, "1,000" may be one or a thousand: such a score is none.
+DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,(?:\d{1,2}|\d{4,})\s*")
 # A sentence of more characters is no sentence, but a file read with the wrong quotes.
 LONGEST = 20_000
 
@@ -44,19 +47,36 @@ def check_columns(columns: Sequence[str]) -> None:
 def _rows(path: Path) -> list[list[str]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            beginning = next((line for line in file if line.strip()), "")
+            beginning = next((line for line in file if line.strip(" \t\r\n,;")), "")
             file.seek(0)
             # Tables with tabs quote nothing: a quotation mark in them belongs to its sentence.
             tabs = "\t" in beginning
-            reader = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE) if tabs else csv.reader(file)
+            separator = ";" if _semicolons(beginning) else ","
+            reader = (
+                csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+                if tabs
+                else csv.reader(file, delimiter=separator)
+            )
             rows = [row for row in reader if any(cell.strip() for cell in row)]
     except FileNotFoundError:
         raise ValueError(f"{path} does not exist; expected a table of sentence, sentence, score.") from None
     except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{path} can't be read as a table in UTF-8: {error}.") from None
+        raise ValueError(f"{path} can't be read as a table in UTF-8: {error}; save it as CSV in UTF-8.") from None
     if not rows:
         raise ValueError(f"{path} is empty; expected rows of sentence, sentence, score.")
     return rows
+
+
+def _semicolons(beginning: str) -> bool:
+    """Whether semicolons part the cells of a line, and not commas: programs write so where commas are in numbers."""
+    parted = [next(csv.reader([beginning], delimiter=separator), []) for separator in ",;"]
+    commas, semicolons = (len(cells) >= 3 and _looks_right(cells) for cells in parted)
+    return semicolons and not commas
+
+
+def _looks_right(cells: list[str]) -> bool:
+    known = set(itertools.chain.from_iterable(NAMES))
+    return len({cell.strip().casefold() for cell in cells} & known) >= 2 or any(map(_is_number, cells))
 
 
 def _has_header(first: list[str], columns: Sequence[str]) -> bool:
@@ -64,7 +84,7 @@ def _has_header(first: list[str], columns: Sequence[str]) -> bool:
     if columns and not all(name.isdigit() for name in columns):
         return True
     known = set(itertools.chain.from_iterable(NAMES))
-    return len(set(cells) & known) >= 2 or not any(_is_number(cell) for cell in cells)
+    return len(set(cells) & known) >= 2 or not any(map(_is_number, cells))
 
 
 def _places(path: Path, first: list[str], named: bool, columns: Sequence[str]) -> tuple[int, int, int]:
@@ -83,6 +103,12 @@ def _places(path: Path, first: list[str], named: bool, columns: Sequence[str]) -
             f"{asked}; expected to find sentence, sentence and score: say which they are with --columns, three names "
             "of the header or three numbers from 1, as in --columns 2,3,4."
         )
+    twice = [cells[place] for place in places if named and cells.count(cells[place]) > 1]
+    if twice and not all(name.isdigit() for name in columns or ("",)):
+        raise ValueError(
+            f"{path} has {cells.count(twice[0])} columns called {twice[0]!r}; expected one: say which with three "
+            "numbers from 1, as in --columns 2,3,4."
+        )
     return places[0], places[1], places[2]
 
 
@@ -95,7 +121,7 @@ def _place(name: str, cells: list[str], named: bool) -> int | None:
 def _row(path: Path, number: int, row: list[str], where: tuple[int, int, int]) -> Row:
     try:
         first, second, text = (row[place] for place in where)
-        score = float(text)
+        score = _number(text)
     except (ValueError, IndexError):
         raise ValueError(f"{path}, row {number}, is {_short(row)}; expected sentence, sentence, score.") from None
     # A line break inside a sentence would look like the end of one in a prompt.
@@ -114,8 +140,14 @@ def _short(row: list[str]) -> str:
     return repr([cell if len(cell) <= 60 else cell[:60] + "…" for cell in row[:6]])
 
 
+def _number(text: str) -> float:
+    return float(text.replace(",", ".") if DECIMAL_COMMA.fullmatch(text) else text)
+
+
 def _is_number(text: str) -> bool:
+    """NaN is one, too: a row that lacks its score is no header."""
     try:
-        return math.isfinite(float(text))
+        _number(text)
     except ValueError:
         return False
+    return True

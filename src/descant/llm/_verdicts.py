@@ -61,7 +61,7 @@ def verdicts(study: Study) -> list[Judged]:
 
 
 def near_chance(study: Study) -> bool:
-    """Whether the answers without a guess can't be told from chance, in the wording where they are best."""
+    """Whether nothing worth the name is seen to be known without a guess, in the wording that was chosen for it."""
     if "none" not in study.guesses:
         return False
     return unaided(study.only(study.chosen)).low < LEAST_KNOWN
@@ -237,8 +237,9 @@ def _judge(study: Study, name: str, effects: Callable[[Study], tuple[Check, ...]
     reason = f"{words[verdict]} {numbers[0].upper()}{numbers[1:]}."
     if name == "a" and near_chance(study):
         reason += (
-            " Without a guess the model's answers can't be told from chance, in the wording where they are best: all "
-            "that can be seen here is that it passes a guess on."
+            f" Without a guess the correlation of the model's answers with the label is not shown to be above "
+            f"{LEAST_KNOWN:g}, in the wording that was chosen for it: all that can be seen here is that it passes a "
+            "guess on."
         )
     return Judged(name, STATEMENTS[name], verdict, reason, checks)
 

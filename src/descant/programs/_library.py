@@ -39,7 +39,8 @@ def find(program: str | Path) -> Program:
             f"{name!r} is no file, and no program of the library", f"the library has: {', '.join(names())}"
         )
     try:
-        text = path.read_text(encoding="utf-8")
+        # Some editors begin a file with a mark, which Python itself skips.
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise ProgramError(f"{path} is no text", "expected a Python function in UTF-8") from None
     return Program.from_text(text, path.name)

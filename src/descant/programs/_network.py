@@ -19,7 +19,8 @@ def _layers(steps: tuple[Step, ...], weights: Iterator[Weights]) -> tuple[ELSABl
     for step in steps:
         if isinstance(step, Block):
             arrays = next(weights)
-            w1, w2, w3, b1, b2, b3 = (jnp.asarray(arrays[name]) for name in NAMES)
+            # Without its type JAX compiles a program for every new shape, to hand an array on as it is.
+            w1, w2, w3, b1, b2, b3 = (jnp.asarray(arrays[name], arrays[name].dtype) for name in NAMES)
             found.append(ELSABlock(w1, w2, w3, b1, b2, b3))
         else:
             found.append(Repeated(_layers(step.body, weights), step.count))

@@ -15,3 +15,4 @@ from ._match import Match as Match
 from ._over_time import Moment as Moment, OverTime as OverTime, over_time as over_time
 from ._probing import Linearity as Linearity
 from ._regression import Fit as Fit, Share as Share
+from ._walk import Walk as Walk, walk as walk

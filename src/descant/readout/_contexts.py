@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import Float, PRNGKeyArray
@@ -42,13 +43,12 @@ class Contexts:
     def draw(cls, task: AbstractTask, count: int, key: PRNGKeyArray, *, tokens: bool = False) -> "Contexts":
         """`count` contexts of a task, as tokens or only as moments."""
         _check.size("contexts", count, least=2 * LEAST)
-        keys = jax.random.split(key, count)
         prompts = None
         if tokens:
-            prompts = jax.jit(jax.vmap(lambda key: task.sample(key=key)))(keys)
+            prompts = _prompts(task, key, count)
             moments = jax.vmap(lambda prompt: prompt.moments())(prompts)
         else:
-            moments = jax.jit(jax.vmap(lambda key: task.sample_moments(key=key)))(keys)
+            moments = _moments(task, key, count)
         sigma = None if moments.sigma is None else np.asarray(moments.sigma, float)
         return cls(task.n, np.asarray(moments.gram, float), sigma, _metric(task, prompts), prompts)
 
@@ -101,6 +101,17 @@ class Contexts:
         prompts = None if self.prompts is None else jax.tree.map(lambda leaf: leaf[members], self.prompts)
         sigma = None if self.sigma is None else self.sigma[members]
         return Contexts(self.n, self.gram[members], sigma, self.metric, prompts)
+
+
+# One program for all tasks of a shape: compiling it takes longer than all fits.
+@eqx.filter_jit
+def _prompts(task: AbstractTask, key: PRNGKeyArray, count: int) -> Any:
+    return jax.vmap(lambda key: task.sample(key=key))(jax.random.split(key, count))
+
+
+@eqx.filter_jit
+def _moments(task: AbstractTask, key: PRNGKeyArray, count: int) -> Any:
+    return jax.vmap(lambda key: task.sample_moments(key=key))(jax.random.split(key, count))
 
 
 def _metric(task: AbstractTask, prompts: Any) -> Float[np.ndarray, "d d"]:

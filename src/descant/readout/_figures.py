@@ -23,6 +23,8 @@ SHORT = {
 }
 # A state that alpha explains less of than this is not drawn along alpha.
 ALONG = 0.5
+# A factor that differs from 1 by less than this, or a share that is less, is none.
+UNMOVED = 1e-9
 
 
 def figures(found: Explanation) -> tuple[Figure, ...]:
@@ -77,7 +79,7 @@ def _layers(found: Explanation) -> Figure | None:
                       tuple(each.share.error for each in layers)),)),
     ]  # fmt: skip
     sigmas = sorted({sigma for each in layers for sigma, _, _ in each.shrinkage}, key=lambda sigma: sigma or 0.0)
-    if sigmas:
+    if any(abs(value) > UNMOVED for each in layers for _, value, _ in each.shrinkage):
         series = []
         for sigma in sigmas:
             points = [
@@ -144,7 +146,8 @@ def _states(found: Explanation) -> Figure | None:
                    tuple(float(states.a[index + 1][each.members].mean()) for each in levels))
             for index, name in enumerate(trace.names[:-1])
         )  # fmt: skip
-        if damping:
+        # What nothing is taken of needs no picture.
+        if any(abs(value - 1) > UNMOVED for each in damping for value in each.y):
             panels += (Panel("a, what is left of the labels", Axis("noise level σ"), Axis("factor a"), damping),)
     return Figure(
         "states",

@@ -1,6 +1,6 @@
 """One layer after the other: Theorem 4.1's (M, u, a, w) as functions of S and the noise, and what is added to w."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ POWERS = 2
 UNMOVED = 1e-6
 # One power of S is enough if it leaves no more than this of M.
 LEAVES = 1e-3
+# What is left of an update below this is rounding: no term is needed for it.
+ROUNDING = 1e-20
 
 # (sigma, value, standard error); one without a level is the mean over all contexts, where levels are not known.
 AtLevels = tuple[tuple[float | None, float, float], ...]
@@ -79,7 +81,10 @@ def layers_of(trace: Trace, contexts: Contexts) -> tuple[Layer, ...]:
     """Every layer of a model, or every iteration; of a model without known layers, the whole as one."""
     if trace.states is not None:
         return tuple(_of_stack(trace, trace.states, contexts, index) for index in range(trace.depth))
-    return tuple(_of_iterate(trace, contexts, index) for index in range(trace.depth))
+    found = [_of_iterate(trace, contexts, index) for index in range(trace.depth)]
+    if trace.iterates and trace.depth > 2 and not trace.w[0].any():
+        found[1] = _second(found[1], found[2])
+    return tuple(found)
 
 
 def _of_stack(trace: Trace, states: States, contexts: Contexts, index: int) -> Layer:
@@ -186,14 +191,17 @@ def _of_iterate(trace: Trace, contexts: Contexts, index: int) -> Layer:
     terms = {"gradient": (contexts.alpha - np.einsum("bij,bj->bi", contexts.s, w)) @ contexts.root}
     found = fit(terms, move)
     if trace.iterates and index > 0 and np.abs(w).max() > 0:
-        # A term is told if it is needed: alone it must halve what is left.
-        before = (w - trace.w[index - 1]) @ contexts.root
-        for name, term in (("memory", before), ("decay", -w @ contexts.root)):
-            if index == 1 and name == "decay" and "memory" in terms and not trace.w[0].any():
-                continue  # from zero they are one at the second step
-            more = fit({**terms, name: term}, move)
-            if 1 - more.share.value < (1 - found.share.value) / 2 and 1 - found.share.value > 1e-20:
-                terms, found = {**terms, name: term}, more
+        others = {"memory": (w - trace.w[index - 1]) @ contexts.root, "decay": -w @ contexts.root}
+        if index == 1 and not trace.w[0].any():
+            del others["decay"]  # from zero they are one at the second step
+        # A term is told if it is needed: it must halve what is left, the one that leaves least first.
+        while others:
+            tried = {name: fit({**terms, name: term}, move) for name, term in others.items()}
+            name = max(tried, key=lambda each: tried[each].share.value)
+            left = 1 - found.share.value
+            if left <= ROUNDING or 1 - tried[name].share.value >= left / 2:
+                break
+            terms, found = {**terms, name: others.pop(name)}, tried[name]
     numbers = dict(zip(found.terms, found.coefficients, strict=True))
     size = float(np.mean(move**2) / max(np.mean((trace.answer @ contexts.root) ** 2), 1e-300))
     return Layer(
@@ -207,3 +215,12 @@ def _of_iterate(trace: Trace, contexts: Contexts, index: int) -> Layer:
         errors={name: error for name, error in zip(found.terms, found.errors, strict=True) if name != "gradient"},
         w=_weights(trace.w[index + 1], contexts),
     )
+
+
+def _second(layer: Layer, next_one: Layer) -> Layer:
+    """The second step from zero: its momentum and its decay are one number, which the third step tells apart."""
+    if layer.memory is None or next_one.decay is None:
+        return layer
+    if next_one.memory is None:
+        return replace(layer, memory=None, decay=-layer.memory, errors={"decay": layer.errors["memory"]})
+    return replace(layer, memory=None, own={**layer.own, "memory less decay": layer.memory})

@@ -15,6 +15,8 @@ from scipy.optimize import brentq
 Numbers = Float[np.ndarray, "..."]
 # How far numbers may be from those of an algorithm that is read off weights, relative to their size.
 EXACT = 1e-9
+# The same for the roots of heavy ball's polynomial, at the most.
+ROOTS = 1e-5
 
 
 class HeavyBall(NamedTuple):
@@ -122,5 +124,6 @@ def as_heavy_ball(steps: Float[np.ndarray, " k"], tolerance: float = EXACT) -> H
         return None
     momentum = float(found)
     again = heavy_ball_steps(step, momentum, count)
-    # Roots are less exact than the coefficients that they are of.
-    return HeavyBall(step, momentum) if np.abs(again - np.sort(steps)).max() <= 1e3 * tolerance * steps.max() else None
+    # Roots are less exact than the coefficients that they are of; but any that are alike are nearly heavy ball's.
+    close = np.abs(again - np.sort(steps)).max() <= min(1e3 * tolerance, ROOTS) * steps.max()
+    return HeavyBall(step, momentum) if close else None

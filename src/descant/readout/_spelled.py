@@ -7,6 +7,8 @@ from ._regression import Fit, Share
 
 # Less than this can't be told from none.
 NO_PENALTY = 1e-6
+# So many standard errors below zero is negative; and a matrix of this share of asymmetry, or less, is symmetric.
+CLEARLY, SYMMETRIC = 2.0, 1e-2
 
 
 def percent(share: Share, *, error: bool = True) -> str:
@@ -24,17 +26,19 @@ def percent(share: Share, *, error: bool = True) -> str:
 def give(value: float, error: float = 0.0, unit: str = "") -> str:
     """A number and its standard error, which is left out where it is rounding: 0.347 ± 0.002.
 
-    >>> give(0.34721, 0.0021), give(0.34721), give(12.3456, 0.02, "%")
-    ('0.347 ± 0.002', '0.347', '12.35% ± 0.02%')
+    >>> give(0.34721, 0.0021), give(0.34721), give(12.3456, 0.02, "%"), give(-0.001, 0.0961)
+    ('0.347 ± 0.002', '0.347', '12.35% ± 0.02%', '0.0 ± 0.1')
     """
     if not error > 1e-6 * abs(value):
         return f"{value:.3g}{unit}"
     if not np.isfinite(error):
         return f"about {value:.3g}{unit}"
-    # As many digits as the error leaves, and no fewer than it has.
-    digits = min(6, max(0, -int(np.floor(np.log10(error)))))
+    # As many digits as the error leaves, and no fewer than it has: 0.0961 is one of tenths.
+    error = float(f"{error:.1g}")
+    digits = min(6, max(0, -int(np.floor(np.log10(error) + 1e-9))))
     shown = f"{value:.{digits}f}" if 1e-4 <= error < 1e4 else f"{value:.3g}"
-    return f"{shown}{unit} ± {float(f'{error:.1g}'):g}{unit}"
+    # What is nothing has no sign.
+    return f"{shown if float(shown) else shown.lstrip('-')}{unit} ± {error:g}{unit}"
 
 
 def polynomial(fit: Fit | None) -> str:
@@ -51,30 +55,55 @@ def polynomial(fit: Fit | None) -> str:
     return text
 
 
-def _sizes(told: dict, errors: dict) -> list[str]:
+def _sizes(match: Match) -> list[str]:
     """The sizes of steps, in words; those up the gradient are told as such by `called`, or here."""
+    told, errors = match.parameters, match.errors
     if "step" not in told:
         return []
     listed = isinstance(told["step"], list)
     sizes, spreads = (told["step"], errors.get("step")) if listed else ([told["step"]], [errors.get("step", 0.0)])
     spreads = spreads or [0.0] * len(sizes)
-    upwards = all(size < 0 for size in sizes)
+    upwards = _climbs(match)
     words = ", ".join(give(-size if upwards else size, each) for size, each in zip(sizes, spreads, strict=True))
     count = len(sizes) if listed else told.get("steps")
     found = f"{count} steps of size{'s' if listed else ''} {words}" if count != 1 else f"one step of size {words}"
-    return [found + (", where a negative one goes up the gradient" if not upwards and min(sizes) < 0 else "")]
+    # One that may as well be positive goes nowhere.
+    climbing = [size < -CLEARLY * each for size, each in zip(sizes, spreads, strict=True)]
+    if upwards or not any(climbing):
+        return [found]
+    which = "up the gradient" if all(climbing) else "where a negative one goes up the gradient"
+    return [f"{found}, {which}"]
+
+
+def _matrix(gamma: np.ndarray) -> str:
+    """A matrix by its eigenvalues; one that turns, and has none that are real, by how much it stretches."""
+    if np.abs(gamma - gamma.T).max() <= SYMMETRIC * np.abs(gamma).max():
+        kind, values = "a matrix with eigenvalues", np.linalg.eigvalsh((gamma + gamma.T) / 2)
+    else:
+        kind, values = "a matrix that is not symmetric, with singular values", np.linalg.svd(gamma, compute_uv=False)
+    return f"{kind} from {values.min():.3g} to {values.max():.3g}"
 
 
 def called(match: Match) -> str:
     """The name of an algorithm; steps up the gradient are no descent."""
+    if _none(match.parameters) and match.algorithm == "ridge regression":
+        return "least squares"
+    return match.algorithm.replace("descent", "ascent", 1) if _climbs(match) else match.algorithm
+
+
+def _climbs(match: Match) -> bool:
+    """Whether all its steps go up the gradient, and its name can say so."""
     sizes = np.atleast_1d(match.parameters.get("step", 1.0))
-    climbs = match.algorithm.startswith("gradient descent") and bool(np.all(sizes < 0))
-    return match.algorithm.replace("descent", "ascent", 1) if climbs else match.algorithm
+    return match.algorithm.startswith("gradient descent") and bool(np.all(sizes < 0))
+
+
+def _none(told: dict) -> bool:
+    return abs(told.get("penalty", 1.0)) <= NO_PENALTY
 
 
 def parameters(match: Match) -> str:
     """The numbers of an algorithm, in words."""
-    told, errors, words = match.parameters, match.errors, _sizes(match.parameters, match.errors)
+    told, errors, words = match.parameters, match.errors, _sizes(match)
     steps = told.get("steps")
 
     def number(name: str) -> str:
@@ -95,11 +124,10 @@ def parameters(match: Match) -> str:
     if "scale" in told:
         words.append(f"{steps} doubling{'s' if steps != 1 else ''} from {number('scale')} I")
     if "penalty" in told:
-        none = "no penalty: least squares" if match.algorithm == "ridge regression" else "no penalty"
-        words.append(f"penalty {number('penalty')}" if told["penalty"] > NO_PENALTY else none)
+        none = "ridge regression without a penalty" if match.algorithm == "ridge regression" else "no penalty"
+        words.append(none if _none(told) else f"penalty {number('penalty')}")
     if "gamma" in told:
-        values = np.sort(np.linalg.eigvals(np.array(told["gamma"])).real)[::-1]
-        words.append(f"a matrix with eigenvalues from {values[-1]:.3g} to {values[0]:.3g}")
+        words.append(_matrix(np.array(told["gamma"])))
     if "start" in told:
         words.append("from a start of length " + f"{np.linalg.norm(told['start']):.3g}")
     return ", ".join(words)

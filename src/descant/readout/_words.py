@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from .._counted import counted
 from ._explanation import CONSTANT, DIVERGES, IS, IS_NEARLY, NONE, Explanation, OneStep
 from ._layers import AtLevels, Layer
 from ._match import WEIGHTS
-from ._spelled import called, give, parameters, percent, polynomial
+from ._spelled import NO_PENALTY, called, give, parameters, percent, polynomial
 
 # Parts below these shares are left out of a sentence.
 TOLD, MOMENTUM_TOLD = 0.01, 0.02
@@ -55,7 +56,10 @@ def layer_sentence(layer: Layer) -> str:
             f", {how} a momentum along the labels in its inputs (squares {layer.gradient:.2g} and {layer.momentum:.2g} "
             "of the update's)"
         )
-    if layer.memory is not None:
+    if "memory less decay" in layer.own:
+        number = give(layer.own["memory less decay"], layer.errors.get("memory", 0.0))
+        words += f", with momentum less shrinkage {number}, which are one at a second step from zero"
+    elif layer.memory is not None:
         words += f", with momentum {give(layer.memory, layer.errors.get('memory', 0.0))}"
     if layer.decay is not None:
         less = "shrunk" if layer.decay >= 0 else "grown"
@@ -97,8 +101,11 @@ def whole_sentence(found: Explanation) -> str:
         return f"{found.model} is {called(match)}: {parameters(match)} ({source})."
     share = percent(match.share)
     if found.verdict == IS_NEARLY:
-        return f"{found.model} is nearly {called(match)}: {parameters(match)}; that is {share} of what it does."
-    return f"{found.model} is none of the algorithms that we know (best: {called(match)}, {share})."
+        fitted = "" if match.method == WEIGHTS else f", with {counted(match.numbers, 'number')} fitted"
+        return f"{found.model} is nearly {called(match)}: {parameters(match)}; that is {share} of what it does{fitted}."
+    # A share below zero is that of one that is worse than a constant.
+    best = f"best: {called(match)}, {share}" if match.share.value > 0 else "nor near any"
+    return f"{found.model} is none of the algorithms that we know ({best})."
 
 
 def more_sentences(found: Explanation) -> tuple[str, ...]:
@@ -118,9 +125,11 @@ def more_sentences(found: Explanation) -> tuple[str, ...]:
     if found.directions is not None:
         words += _of_directions(found)
     if found.linearity is not None:
+        asked = f"({found.linearity.queries} queries a context)"
         words.append(
-            f"Its answers are linear in the query to {percent(found.linearity.share)} "
-            f"({found.linearity.queries} queries a context)."
+            f"Its answers are linear in the query to {percent(found.linearity.share)} {asked}."
+            if found.linearity.share.value > 0
+            else f"Its answers are nothing like linear in the query {asked}."
         )
     if found.estimators and found.verdict != IS:
         best = found.estimators[0]
@@ -159,7 +168,8 @@ def _of_others(found: Explanation) -> list[str]:
 def _of_penalties(found: Explanation) -> str:
     """Penalties where a ridge regression is near at all."""
     near = [
-        f"{give(each.penalty, each.error)} at σ = {each.sigma:.3g} ({_right(each.right)}{percent(each.share)})"
+        f"{give(each.penalty, each.error) if each.penalty > NO_PENALTY else 'zero'} at σ = {each.sigma:.3g} "
+        f"({_right(each.right)}{percent(each.share)})"
         for each in found.penalties
         if each.share.value >= NEAR_AT_ALL
     ]

@@ -76,9 +76,8 @@ def _normal(
 
     def jacobian(block):
         if forwards:
-            of = lambda theta: _residuals(eqx.combine(unravel(theta), static), block, root)  # noqa: E731
-            along = jax.vmap(lambda tangent: jax.jvp(of, (theta,), (tangent,))[1], out_axes=-1)
-            return along(jnp.eye(theta.size)), of(theta)
+            slopes = [_forwards(model, index, block, root) for index in range(len(jax.tree.leaves(arrays)))]
+            return jnp.concatenate(slopes, axis=-1), _residuals(model, block, root)
 
         def one(theta, context):
             value = context.residual(eqx.combine(unravel(theta), static), root)
@@ -96,9 +95,23 @@ def _normal(
     return jax.lax.scan(add, zero, _blocks(piece, BLOCK if theta.size < LARGE else LARGE_BLOCK))[0]
 
 
+def _forwards(model: Any, index: int, block: Any, root: Float[Array, "d d"]) -> Float[Array, "m d q"]:
+    """Slopes of the residuals by one array of the model: what does not depend on it has none to carry."""
+    arrays, static = eqx.partition(model, eqx.is_array)
+    leaves, structure = jax.tree.flatten(arrays)
+    leaf = leaves[index]
+
+    def of(leaf):
+        now = jax.tree.unflatten(structure, [*leaves[:index], leaf, *leaves[index + 1 :]])
+        return _residuals(eqx.combine(now, static), block, root)
+
+    along = jax.vmap(lambda tangent: jax.jvp(of, (leaf,), (tangent,))[1], out_axes=-1)
+    return along(jnp.eye(leaf.size, dtype=leaf.dtype).reshape(leaf.size, *leaf.shape))
+
+
 @eqx.filter_jit
 def _reduction(model: Any) -> tuple[Any, Float[Array, "q p"]]:
-    """The equal model of fewer numbers that the model's kind knows, and the slopes of those numbers by its own."""
+    """The equal model that the model's kind knows for derivatives, and the slopes of its numbers by the model's own."""
     reduced = kind_of(model).reduced
     assert reduced is not None
     arrays, static = eqx.partition(model, eqx.is_array)

@@ -163,8 +163,8 @@ def _words(name: str, study: Study, sick: dict, found: dict[str, Judged]) -> tup
     words.append(f"{counts}{asked} of demonstrations.")
     if near_chance(study):
         words.append(
-            "Without a guess, answers on the STS benchmark can't be told from chance, in the wording where they are "
-            "best: a gain by a guess can only show that it is passed on."
+            "Without a guess, the correlation of answers and labels on the STS benchmark is not shown to be above 0.1, "
+            "in the wording that was chosen for it: a gain by a guess can only show that it is passed on."
         )
     return tuple(words)
 

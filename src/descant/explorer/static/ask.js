@@ -1,5 +1,5 @@
 // Ask: while a slider moves the curves follow; when it rests they get more points, and what takes a search is searched.
-import { Controls, FigureView, TASK, ask, byId, fitTask, formula, make, number, readState, stream, taskOf, trouble, unreached, writeState } from "./common.js";
+import { Controls, FigureView, TASK, ask, byId, digits, fitTask, formula, make, readState, stream, taskOf, trouble, unreached, writeState } from "./common.js";
 
 const DEFAULTS = { ...TASK, heads: 2, axis: "n", log: false };
 const state = readState(DEFAULTS);
@@ -52,7 +52,7 @@ function search() {
 let shown;
 function show(answer) {
   shown = answer;
-  figure.show(answer.figure, answer.python);
+  figure.show(answer.figure);
   status.textContent = answer.left ? `Searching for the best heads: ${answer.left} points are left.` : "";
   byId("command").textContent = answer.command;
   const body = byId("table").tBodies[0];
@@ -66,7 +66,7 @@ function show(answer) {
   answer.rows.forEach((row, index) => {
     const [name, value, how] = body.rows[index].cells;
     name.firstChild.textContent = row.label;
-    value.textContent = row.risk === null ? "–" : number(row.risk, 6);
+    value.textContent = row.risk === null ? "–" : digits(row.risk, row.error, 6);
     how.textContent = row.words;
   });
 }

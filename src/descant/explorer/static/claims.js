@@ -119,7 +119,7 @@ function hear(event) {
     copy.id = `claim-figure-${index}`;
     return make("div", {}, make("h3", {}, event.figures[index].title), copy);
   }));
-  event.figures.forEach((data, index) => new FigureView(byId(`claim-figure-${index}`)).show(data, event.python));
+  event.figures.forEach((data, index) => new FigureView(byId(`claim-figure-${index}`)).show(data));
 }
 
 if (!(state.standing in STANDINGS)) state.standing = "";

@@ -3,6 +3,10 @@
 export const byId = (id) => document.getElementById(id);
 export const number = globalThis.descantNumber;
 
+// A number with no more digits than its standard error leaves; one that is exact has as many as are asked for.
+export const digits = (value, error, most) => (error ? value.toFixed(Math.max(0, Math.min(9, -Math.floor(Math.log10(+error.toPrecision(1)) + 1e-9)))) : number(value, most));
+export const told = (value, error) => digits(value, error, 5) + (error ? ` ± ${number(error, 1)}` : "");
+
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -248,9 +252,9 @@ export class FigureView {
     for (const button of this.place.querySelectorAll("[data-as]")) button.addEventListener("click", () => this.take(button.dataset.as, button));
   }
 
-  show(data, python) {
+  show({ python, ...data }) {
     this.data = data;
-    this.python = python ?? this.python;
+    this.python = python;
     if (this.title) {
       this.title.textContent = data.title;
       this.see.textContent = data.see ?? "";

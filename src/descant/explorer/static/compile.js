@@ -17,6 +17,7 @@ const controls = new Controls(byId("controls"), state, (name) => {
     Object.assign(state, { program: "", set: "", block: 0 });
     text.value = example();
     number_lines();
+    changed();
     check();
   }
   writeState(state, DEFAULTS);
@@ -32,9 +33,13 @@ text.addEventListener("input", () => {
   state.program = text.value === example() ? "" : text.value;
   writeState(state, DEFAULTS);
   number_lines();
+  changed();
   clearTimeout(wait);
   wait = setTimeout(check, 150);
 });
+// What is drawn below is of another text.
+function changed() { if (!byId("made").hidden) status.textContent = "Changed: press Compile."; }
+
 text.addEventListener("scroll", () => {
   byId("controls").querySelector(".lines").scrollTop = text.scrollTop;
   byId("controls").querySelector(".marks").style.transform = `translate(${-text.scrollLeft}px, ${-text.scrollTop}px)`;
@@ -96,6 +101,7 @@ function fields(found) {
       set.set(name, input.value);
       state.set = set.toString();
       writeState(state, DEFAULTS);
+      changed();
       check();
     });
     return make("label", {}, make("span", {}, name), input);
@@ -150,7 +156,6 @@ function describe(event) {
   };
   const order = (parts) => parts.map((part) => (typeof part === "number" ? block(part) : make("div", { class: "times" }, make("p", { class: "h-label" }, part.times === 1 ? "once" : `${part.times} times, with the same weights`), ...order(part.blocks))));
   byId("blocks").replaceChildren(h(event.inputs, "H at the start holds"), ...order(event.order));
-  stateFigure.python = sizes.python = event.python;
 }
 
 function ran(event) {

@@ -79,7 +79,7 @@ function show(event) {
   const slider = byId("layer");
   slider.max = event.layers.length - 1;
   byId("steps").hidden = byId("more").hidden = false;
-  fall.show(event.fall, event.python);
+  fall.show(event.fall);
   byId("reading").hidden = false;
   byId("sentence").textContent = "Reading the weights.";
   byId("lines").replaceChildren();
@@ -97,7 +97,7 @@ function read(event) {
     copy.setAttribute("aria-label", data.title);
     return copy;
   }));
-  event.figures.forEach((data, index) => new FigureView(byId(`read-figure-${index}`), { titled: true }).show(data, found.python));
+  event.figures.forEach((data, index) => new FigureView(byId(`read-figure-${index}`), { titled: true }).show(data));
   mark();
 }
 
@@ -113,9 +113,9 @@ function step(layer) {
   byId("back").disabled = state.layer === 0;
   byId("next").disabled = state.layer === found.layers.length - 1;
   mark();
-  walk.show(now.walk, found.python);
+  walk.show(now.walk);
   maps.place.hidden = !now.maps;
-  if (now.maps) maps.show(now.maps, found.python);
+  if (now.maps) maps.show(now.maps);
 }
 
 byId("layer").addEventListener("input", (event) => step(+event.target.value));

@@ -1,5 +1,5 @@
 // Learn: train, watch, then change the task and see what becomes of it.
-import { Controls, FigureView, PARTS, TASK, byId, fitTask, number, prefixed, query, readState, stream, taskOf, trouble, writeState } from "./common.js";
+import { Controls, FigureView, PARTS, TASK, byId, fitTask, number, prefixed, query, readState, stream, taskOf, told, trouble, writeState } from "./common.js";
 
 const TRAINING = { ...TASK, d: 3, n: 10, model: "lsa", layers: 2, heads: 1, solver: "adam", steps: 1500, lr: 0.02, batch: 256, seed: 0 };
 const OTHER = { ...Object.fromEntries(PARTS.map((name) => [`other-${name}`, TRAINING[name]])), across: "n" };
@@ -71,15 +71,15 @@ function hear(event) {
   if (event.event === "waiting") { status.textContent = "Waiting for other trainings to end."; return; }
   updates += 1;
   if (updates === 2) began = performance.now();
-  curve.show(event.figure, event.python);
+  curve.show(event.figure);
   byId("share").value = event.share;
   const rate = updates > 5 ? `, ${Math.round((1000 * (updates - 2)) / (performance.now() - began))} updates a second` : "";
-  status.textContent = `${event.words}: risk ${number(event.risk, 5)}${rate}`;
+  status.textContent = `${event.words}: risk ${told(event.risk, event.error)}${rate}`;
   document.body.dataset.updates = updates;
   if (event.event !== "trained") return;
-  const error = event.error ? ` ± ${number(event.error, 1)}` : ", exact";
+  const error = event.error ? "" : ", exact";
   const least = event.optimum === null ? "" : ` The least of its class is ${number(event.optimum, 5)}: ${number(100 * (event.risk / event.optimum - 1), 2)}% above it.`;
-  status.textContent = `Trained (${event.words}): its risk is ${number(event.risk, 5)}${error}.${least}`;
+  status.textContent = `Trained (${event.words}): its risk is ${told(event.risk, event.error)}${error}.${least}`;
   status.dataset.risk = event.risk;
   state.trained = true;
   writeState(state, DEFAULTS);
@@ -96,10 +96,9 @@ function elsewhere() {
   const asked = { source: { training: training(state) }, task: taskOf(state, "other-"), axis: state.across };
   look = stream("elsewhere", asked, (event) => {
     if (event.event !== "elsewhere") return;
-    shifted.show(event.figure, event.python);
-    const error = event.error ? ` ± ${number(event.error, 1)}` : "";
+    shifted.show(event.figure);
     const best = event.best === null ? "" : ` The best of its class on this task has ${number(event.best, 5)}.`;
-    byId("other-status").textContent = event.risk === null ? "On this task it explodes." : `On this task its risk is ${number(event.risk, 5)}${error}.${best} The oracle has ${number(event.oracle, 4)}.`;
+    byId("other-status").textContent = event.risk === null ? "On this task it explodes." : `On this task its risk is ${told(event.risk, event.error)}.${best} The oracle has ${told(event.oracle, event.oracle_error)}.`;
   });
 }
 

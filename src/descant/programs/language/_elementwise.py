@@ -59,8 +59,9 @@ def sum(values: Any, axis: Any = None) -> Any:
 
 
 def _python_sum(values: Any, start: Any) -> Any:
-    if isinstance(values, (list, tuple)) and start == 0 and any(isinstance(each, Matrix) for each in values):
-        return reduce(operator.add, values)
+    begun = isinstance(start, Matrix)
+    if isinstance(values, (list, tuple)) and (begun or any(isinstance(each, Matrix) for each in values)):
+        return reduce(operator.add, values if not begun and start == 0 else [start, *values])
     try:
         return builtins.sum(values, start)
     except TypeError:

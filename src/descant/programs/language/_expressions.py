@@ -152,12 +152,16 @@ class Expressions:
             function = MATRIX_FUNCTIONS[name]
             takes = _signature(name)
             try:
-                takes.bind(*values, **keywords)
+                given = takes.bind(*values, **keywords).arguments
             except TypeError:
                 takes = ", ".join(takes.parameters)
                 raise ProgramError(f"{name} with other arguments than it takes", f"it takes {takes}") from None
+            if isinstance(given.get("axis"), list):  # Python would put lists together, which may double in each line
+                raise ProgramError(f"{name}() of lists", f"write {name}(A), or sum([A, B])")
             return function(*values, **keywords)
         if name in FUNCTIONS:
+            if name in ("min", "max") and len(values) < 2:
+                raise ProgramError(f"{name} of fewer than two numbers", f"write {name}(a, b)")
             if any(not isinstance(value, (int, float)) for value in values):
                 raise ProgramError(
                     f"the element-wise function {name} of a matrix",

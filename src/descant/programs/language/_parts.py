@@ -6,6 +6,7 @@ import numpy as np
 
 from ._errors import ProgramError
 from ._instructions import Shape
+from ._scalars import kind
 
 Rectangle = tuple[int, int, int, int]
 
@@ -22,23 +23,23 @@ def _bounds(key: Any, full: int, what: str) -> tuple[int, int]:
     if not isinstance(key, slice):
         index = _whole(key, what)
         if not -full <= index < full:
-            raise ProgramError(f"the index {index} for {full} {what}", f"it must lie between {-full} and {full - 1}")
+            reason = f"the index {kind(index)} for {full} {what}"
+            raise ProgramError(reason, f"it must lie between {-full} and {full - 1}")
         first = index % full
         return first, first + 1
     start, stop, step = (None if bound is None else _whole(bound, what) for bound in (key.start, key.stop, key.step))
     if step not in (None, 1):
-        raise ProgramError(f"a slice of {what} with step {step}", "only runs of neighbours can be taken")
+        raise ProgramError(f"a slice of {what} with step {kind(step)}", "only runs of neighbours can be taken")
     first = 0 if start is None else start + full * (start < 0)
     last = full if stop is None else stop + full * (stop < 0)
     if not 0 <= first < last <= full:
         raise ProgramError(
-            f"a slice from {first} to {last} of {full} {what}", "it must lie inside and hold at least one"
+            f"a slice from {kind(first)} to {kind(last)} of {full} {what}", "it must lie inside and hold at least one"
         )
     return first, last
 
 
 def _whole(bound: Any, what: str) -> int:
     if isinstance(bound, bool) or not isinstance(bound, (int, np.integer)):
-        kind = repr(bound) if isinstance(bound, (bool, float)) else f"a {type(bound).__name__}"
-        raise ProgramError(f"{kind} as an index for {what}", "indices are whole numbers known when compiling")
+        raise ProgramError(f"{kind(bound)} as an index for {what}", "indices are whole numbers known when compiling")
     return int(bound)

@@ -51,7 +51,7 @@ def calculate(function: Callable, *numbers: Any) -> Any:
         base, exponent = numbers
         # At least this many bits; a negative exponent makes a real number, which has 64.
         if exponent * (base.bit_length() - 1) > LARGEST_BITS:
-            raise ProgramError(f"the power {base} ** {exponent} is too large")
+            raise ProgramError(f"the power {kind(base)} ** {kind(exponent)} is too large")
     try:
         value = function(*numbers)
     except ZeroDivisionError:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._errors import Position, ProgramError
 from ._limits import check_shape
-from ._scalars import names_in, size_of
+from ._scalars import kind, names_in, size_of
 
 SIZES_ADVICE = 'write two sizes, such as X: "n d" or y: "n 1"'
 
@@ -81,7 +81,7 @@ class Signature:
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise ProgramError(f"{name} is {value!r}", "expected a number")
             if name in letters and (not isinstance(value, int) or value < 1):
-                raise ProgramError(f"the size {name} is {value!r}", "expected a whole number of at least 1")
+                raise ProgramError(f"the size {name} is {kind(value)}", "expected a whole number of at least 1")
         missing = [name for name in letters if name not in given]
         if missing:
             example = " ".join(f"{name}=5" for name in missing)

@@ -7,6 +7,7 @@ from typing import Any
 
 from ._errors import Position, ProgramError
 from ._execute import Executor
+from ._expressions import At
 from ._front_end import assigned_names, returned_names
 from ._matrix import Matrix
 from ._scalars import OPERATORS, calculate
@@ -148,6 +149,9 @@ def _number(node: ast.expr) -> int | float:
             return value
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_number(operand)
-        case ast.BinOp(left=left, op=op, right=right) if not isinstance(op, ast.MatMult):
-            return calculate(OPERATORS[type(op)], _number(left), _number(right))
+        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+            return _number(operand)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS and not isinstance(op, ast.MatMult):
+            with At(node):
+                return calculate(OPERATORS[type(op)], _number(left), _number(right))
     raise ProgramError("a scalar's default is no number", "write a number, such as eta=0.1", position_of(node))

@@ -143,7 +143,8 @@ class _Checker:
                 return
             case ast.Constant(value=value):
                 if isinstance(value, bool) or not isinstance(value, (int, float)):
-                    raise ProgramError(f"{value!r} is no number", "expected a whole or real number", position)
+                    shown = repr(value) if len(repr(value)) < 60 else f"{repr(value)[:50]}..."
+                    raise ProgramError(f"{shown} is no number", "expected a whole or real number", position)
                 return
             case ast.Expr():
                 raise ProgramError("a line that computes something and drops it", "give the value a name", position)

@@ -45,7 +45,7 @@ class Namer:
             size = "" if abs(factor) == 1 else f"{abs(factor):.3g} "
             sign = ("− " if factor < 0 else "") if not text else (" − " if factor < 0 else " + ")
             text += sign + size + body
-        return _short(text, LONGEST)
+        return _short(text or "0", LONGEST)
 
 
 def _short(text: str, longest: int) -> str:

@@ -1,4 +1,4 @@
-"""A model on one context: where its weight vector is after each layer, drawn; and the matrices that move it."""
+"""A model on one context: where its weight vector is after each layer, and the matrices that move it, as figures."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,22 +7,30 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float
 
+from .. import _check
+from .._predictor import AbstractPredictor
 from ..attention import LSA, AbstractLinearTransformer, layer_states
-from ..figures import Axis, Baseline, Figure, HeatMap, Panel, Series, drawing
+from ..figures import Axis, Baseline, Figure, HeatMap, Panel, Series
 from ..measure import best
 from ..tasks import LinearRegression, Prompt
 
 
 @dataclass(frozen=True)
 class Walk:
-    """A model on a context: its weight vector before the first and after each layer, and where it should go."""
+    """A model on a context: its weight vectors `w` (L + 1, d) before the first and after each layer.
 
-    w: np.ndarray
-    true: np.ndarray
-    ridge: np.ndarray
+    They should go to `true`, the task's weights, or to `ridge`, the oracle's (both (d,)); `metric` (d, d) is the norm
+    in which distances are told, that of the inputs; `how` says in words how the vectors were had.
+    """
+
+    model: Any
+    w: Float[np.ndarray, "S d"]
+    true: Float[np.ndarray, " d"]
+    ridge: Float[np.ndarray, " d"]
     prompt: Prompt
-    metric: np.ndarray
+    metric: Float[np.ndarray, "d d"]
     how: str
 
     @property
@@ -30,13 +38,49 @@ class Walk:
         """How many layers."""
         return len(self.w) - 1
 
-    def distances(self, to: np.ndarray) -> np.ndarray:
+    def distances(self, to: Float[np.ndarray, " d"]) -> Float[np.ndarray, " S"]:
         """|w - to|^2 after each layer, in the norm of the inputs: what a query loses on average."""
         difference = self.w - to
         return np.einsum("si,ij,sj->s", difference, self.metric, difference)
 
+    def fall(self) -> Figure:
+        """What a query loses after each layer, on this context."""
+        return _fall(self)
 
-def walk_of(model: Any, task: LinearRegression, prompt: Prompt) -> Walk:
+    def figure(self, layer: int) -> Figure:
+        """Where the weight vector is after a layer, 0 before the first.
+
+        A line through the data for d = 1, the path in the plane for d = 2, and coordinate by coordinate above.
+        """
+        return {1: _line, 2: _plane}.get(self.w.shape[1], _bars)(self, self._checked(layer))
+
+    def matrices(self, layer: int) -> Figure | None:
+        """The matrices of a layer, of the first for 0; None for a model that has none to show."""
+        return _matrices(self, self._checked(layer))
+
+    def _checked(self, layer: int) -> int:
+        _check.size("layer", layer, least=0, most=self.layers)
+        return layer
+
+
+def walk(model: AbstractPredictor, task: LinearRegression, prompt: Prompt) -> Walk:
+    """Follow a model's weight vector on one context, layer by layer where it is a stack of linear attention.
+
+    **Arguments:** `model` is any predictor, `prompt` a context that was sampled from `task`: it knows its weights.
+
+    **Returns:** a `Walk`, with its figures.
+
+    >>> import jax, jax.numpy as jnp
+    >>> from descant import LinearRegression
+    >>> from descant.attention import gd_as_transformer
+    >>> from descant.estimators import GD
+    >>> task = LinearRegression(d=2, n=8)
+    >>> network = gd_as_transformer(GD(jnp.zeros(2), [0.25, 0.25]), n=8)
+    >>> walk(network, task, task.sample(key=jax.random.key(0))).fall().title
+    'How far the weight vector is, layer by layer'
+    """
+    if prompt.w is None:
+        raise ValueError("prompt has no weights of its task; expected one that task.sample has drawn.")
     moments = prompt.moments()
     if isinstance(model, AbstractLinearTransformer):
         found, how = np.asarray(layer_states(model, moments).w), "the weight vector of each layer, by Theorem 4.1"
@@ -50,9 +94,8 @@ def walk_of(model: Any, task: LinearRegression, prompt: Prompt) -> Walk:
         else:
             after, how = _probed(model, prompt), "not linear in the query: half of f(e) − f(−e) for each coordinate"
         found = np.stack([before, after])
-    assert prompt.w is not None
     ridge = np.asarray(best("ridge", task).weights(moments))
-    return Walk(found, np.asarray(prompt.w), ridge, prompt, np.asarray(task.query_metric()), how)
+    return Walk(model, found, np.asarray(prompt.w), ridge, prompt, np.asarray(task.query_metric()), how)
 
 
 def _probed(model: Any, prompt: Prompt) -> np.ndarray:
@@ -63,7 +106,7 @@ def _probed(model: Any, prompt: Prompt) -> np.ndarray:
     return np.asarray((jax.vmap(at)(units) - jax.vmap(at)(-units)) / 2)
 
 
-def fall(walk: Walk) -> Figure:
+def _fall(walk: Walk) -> Figure:
     """What a query loses after each layer, on this context."""
     layers = tuple(range(walk.layers + 1))
     to_task = Series("to the task's weights", layers, tuple(walk.distances(walk.true)), style="both")
@@ -72,17 +115,6 @@ def fall(walk: Walk) -> Figure:
     floor = Baseline("the oracle's ridge to the task's", float(difference @ walk.metric @ difference))
     panel = Panel("", Axis("layer"), Axis("squared distance"), (to_task, to_ridge), (floor,))
     return Figure("fall", "How far the weight vector is, layer by layer", "", (panel,), columns=1)
-
-
-def layer(model: Any, walk: Walk, index: int) -> dict[str, Any]:
-    """What the page shows of a layer: where the weight vector is after it, and its matrices."""
-    picture = {1: _line, 2: _plane}.get(walk.w.shape[1], _bars)(walk, index)
-    maps = _maps(model, walk, index)
-    return {
-        "walk": drawing(picture),
-        "maps": None if maps is None else drawing(maps),
-        "w": walk.w[index].tolist(),
-    }
 
 
 def _line(walk: Walk, index: int) -> Figure:
@@ -134,9 +166,9 @@ def _bars(walk: Walk, index: int) -> Figure:
     return Figure("weights", "The weight vector and where it should go", "", (panel,), columns=1)
 
 
-def _maps(model: Any, walk: Walk, index: int) -> Figure | None:
-    """The matrices of the layer that comes next, or of the last one at the end."""
-    d = walk.w.shape[1]
+def _matrices(walk: Walk, index: int) -> Figure | None:
+    """The matrices of a layer; before the first, its own, which come next."""
+    model, d = walk.model, walk.w.shape[1]
     names = (*(f"x{number}" for number in range(1, d + 1)), "y")
     if isinstance(model, AbstractLinearTransformer):
         layer = min(max(index, 1), walk.layers) - 1

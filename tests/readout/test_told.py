@@ -1,0 +1,85 @@
+"""Words for odd numbers: steps and penalties below zero, momenta of nothing, matrices that turn, negative shares."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from descant import LinearRegression, attention as at, estimators as es
+from descant.programs import compile_program
+from descant.readout import Explanation, Match, Share
+from descant.readout._contexts import Contexts
+from descant.readout._exact import exact_match
+from descant.readout._layers import layers_of
+from descant.readout._spelled import called, give, parameters
+from descant.readout._trace import traced
+from descant.readout._words import layer_sentence, whole_sentence
+
+D, N = 2, 10
+
+
+@pytest.fixture(scope="module")
+def contexts():
+    return Contexts.draw(LinearRegression(D, N, noise=0.5), 64, jax.random.key(0), tokens=True)
+
+
+def told(model, contexts) -> str:
+    """What the weights say."""
+    match = exact_match(traced(model, contexts), contexts)
+    assert match is not None
+    return f"{called(match)}: {parameters(match)}"
+
+
+def test_steps_up_the_gradient_keep_their_sign_where_the_name_does_not_say_it(contexts):
+    up = at.GDPlusPlusTransformer(jnp.array([-0.02, 0.0]), jnp.array([0.03, 0.03]))
+    assert told(up, contexts) == "GD++: 2 steps of sizes -0.3, -0.3, up the gradient, contractions 0.2, 0"
+    ball = compile_program("momentum", n=N, d=D, T=3, eta=-0.03, mu=0.3, lam=0.0)
+    assert told(ball, contexts) == "heavy ball: 3 steps of size -0.3, up the gradient, momentum 0.3"
+
+
+def test_a_step_that_may_be_positive_is_not_said_to_go_up():
+    fitted = {"step": [-0.1, 0.7], "contraction": [0.1, 0.0], "steps": 2}
+    match = Match("GD++", "", fitted, 3, Share(0.995, 0.0), errors={"step": [0.2, 0.01], "contraction": [0.0, 0.0]})
+    assert parameters(match) == "2 steps of sizes -0.1 ± 0.2, 0.70 ± 0.01, contractions 0.1, 0"
+    clear = {"step": [0.02, 0.01], "contraction": [0.0, 0.0]}
+    words = parameters(Match("GD++", "", fitted, 3, Share(0.995, 0.0), errors=clear))
+    assert "where a negative one goes up the gradient" in words
+
+
+def test_a_negative_penalty_grows(contexts):
+    model = compile_program("ridge", n=N, d=D, T=3, eta=0.02, lam=-0.5)
+    assert told(model, contexts) == "gradient descent on the ridge loss: 3 steps of size 0.2, penalty -0.5"
+    _, second, third = (layer_sentence(each) for each in layers_of(traced(model, contexts), contexts))
+    for words in (second, third):
+        assert "grown by 1% " in words and "momentum" not in words, words
+
+
+def test_at_the_second_step_momentum_and_shrinkage_are_one(contexts):
+    model = compile_program("momentum", n=N, d=D, T=3, eta=0.03, mu=0.3, lam=0.5)
+    _, second, third = (layer_sentence(each) for each in layers_of(traced(model, contexts), contexts))
+    assert "with momentum less shrinkage 0.285, which are one at a second step from zero" in second
+    assert "with momentum 0.3, shrunk by 1.5% " in third
+
+
+def test_steps_that_are_nearly_alike_are_not_heavy_ball(contexts):
+    model = at.gd_as_transformer(es.GD(jnp.zeros(D), [0.3, 0.31, 0.29]), n=N)
+    assert told(model, contexts) == "gradient descent: 3 steps of sizes 0.3, 0.31, 0.29"
+
+
+def test_a_matrix_that_turns_is_not_told_by_eigenvalues(contexts):
+    turn = at.gd_as_lsa(es.PreconditionedGD(jnp.array([[0.0, 0.5], [-0.4, 0.0]])))
+    assert told(turn, contexts).endswith("a matrix that is not symmetric, with singular values from 0.4 to 0.5")
+    sound = at.gd_as_lsa(es.PreconditionedGD(jnp.array([[-0.5, 0.1], [0.1, -0.5]])))
+    assert told(sound, contexts).endswith("a matrix with eigenvalues from -0.6 to -0.4")
+
+
+def test_what_is_worse_than_a_constant_is_near_nothing():
+    match = Match("gradient descent", "", {"step": 0.1, "steps": 1}, 1, Share(-0.4, 0.05))
+    found = Explanation("the network", "", 64, 0.0, "none of these", "", match=match)
+    assert whole_sentence(found) == "the network is none of the algorithms that we know (nor near any)."
+
+
+def test_a_number_has_the_digits_that_its_error_leaves():
+    given = (give(-0.001, 0.0961), give(16.62, 0.96, "%"), give(0.0499, 0.0096), give(-3.0, 1.0), give(0.0, 2e-12))
+    assert given == ("0.0 ± 0.1", "17% ± 1%", "0.05 ± 0.01", "-3 ± 1", "0 ± 2e-12")
+    assert not np.signbit(float(give(-1e-9, 0.1).partition(" ")[0]))
