@@ -100,6 +100,7 @@ PLANTED = [
             f"{HOME}.attending_query.N": 5,
             f"{HOME}.attending_query.MEANS": (0.0, 0.5, 1.0),
             f"{HOME}.attending_query.TURN": 0.5,
+            f"{HOME}.attending_query.STATED": {},
         },
     ),
     Planted(
@@ -113,6 +114,10 @@ PLANTED = [
             f"{HOME}.trained.STEPS": 3000,
             f"{HOME}.trained.RATE": 0.01,
             f"{HOME}.trained.LOOKS": 3,
+            # Shorter trainings come less near.
+            f"{HOME}.trained.REACHED": 1e-7,
+            f"{HOME}.trained.GUESSED": 2e-3,
+            f"{HOME}.trained.SAMPLED": 0.02,
         },
     ),
     Planted(

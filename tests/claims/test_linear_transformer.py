@@ -115,6 +115,14 @@ PLANTED = [
         exchanged(lambda name: "diag 5" if name == "full 4" else name),
     ),
     Planted("weights-nearly-diagonal", f"{HOME}.heat_maps.networks", scrambled),
+    # Random matrices that hold hardly anything by two singular values.
+    Planted(
+        "weights-low-rank",
+        f"{HOME}.heat_maps._usual",
+        lambda usual: lambda columns: usual(columns) / 2,
+        verdict="does-not-hold",
+        becomes="holds",
+    ),
     # The deeper networks are not looked at.
     Planted(
         "loss-after-each-layer",

@@ -27,6 +27,8 @@ def bare(text: str) -> str:
 
     >>> bare(r"risk against $\sigma^2$")
     'risk against σ²'
+    >>> bare(r"$A^\top B$, $w^{*\top}$")
+    'AᵀB, w*ᵀ'
     """
     return re.sub(r"\$([^$]*)\$", lambda found: _unicode(found[1]), text).replace("`", "").replace("$", "")
 
@@ -40,6 +42,8 @@ def _unicode(mathematics: str) -> str:
         except KeyError:
             return _SIGNS.get(name, "")
 
+    # The sign of a transpose is raised already.
+    mathematics = re.sub(r"\^(\{?[^{}]?)\\top", r"\1\\top", mathematics)
     text = re.sub(r"\\([A-Za-z]+) ?", command, mathematics)
     text = re.sub(r"\^\{?(-?\d+)\}?", lambda found: found[1].translate(_SUPERSCRIPTS), text)
     return re.sub(r"[{}\\]", "", text)

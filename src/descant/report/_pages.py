@@ -268,10 +268,10 @@ def bound(check: Check) -> Markup:
 
 
 def together(checks: Sequence[Check]) -> list[tuple[Check, int]]:
-    """Each check, and over how many rows its tolerance and reason stand: 0 where they are those of the row before."""
+    """Each check, and over how many rows its reason stands: 0 where it is that of the row before."""
     spans: list[list[int]] = []
     for before, check in zip((None, *checks), checks, strict=False):
-        if before and (before.tolerance, before.reason) == (check.tolerance, check.reason):
+        if before and before.reason == check.reason:
             spans[-1].append(0)
         else:
             spans.append([0])

@@ -100,7 +100,7 @@ def found_by_training(
         at_most(
             "loss of the network by hand",
             beside.hand,
-            1e-28,
+            1e-30,
             against="hand",
             reason="Exact but for rounding (1e-15), squared.",
         )
@@ -176,8 +176,8 @@ def curves(
         series.append(Series(name, tuple(steps[usable]), tuple(curve[usable]), style="line"))
     return Figure(
         "training",
-        f"Training on {problem.name}, from random weights",
-        "Losses during training, median over seeds, in units of what predicting zero costs.",
+        "Training from random weights",
+        f"Losses while {problem.name} is trained, median over seeds, in units of what predicting zero costs.",
         (
             Panel(
                 problem.name,

@@ -79,7 +79,7 @@ def constant_guess(lab: Lab) -> Evidence:
             f"d = {SMALL}, n = {LENGTH}: least risk with a constant over the closed form, less 1, the worst of seven",
             float(np.max(np.abs(np.divide(least, wanted) - 1))),
             0.0,
-            tolerance=1e-11,
+            tolerance=1e-13,
             exact=True,
             against="formula",
             reason="A linear problem and a formula: rounding alone.",

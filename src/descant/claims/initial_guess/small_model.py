@@ -4,6 +4,7 @@ The paper asks Llama-3.1-8B-Instruct and Qwen2.5-7B-Instruct. These answers are 
 wording, its origin of the guess and its numbers are not public.
 """
 
+from ..._checks import verdict_of
 from ...llm import Judged, Study, figure, near_chance, summary, verdicts
 from .. import CONTROL, Check, Evidence, Figure, Lab, claim
 from ._shipped import NAME, renamed, shipped_judged, shipped_rows, shipped_study, the_run
@@ -143,26 +144,53 @@ def _judged(lab: Lab, name: str) -> Evidence:
         wording_table(study, f"{NAME} on the STS benchmark, by wording", "wordings-stsb"),
         wording_table(wordings, f"{NAME} on SICK-R, by wording", "wordings-sick"),
     )
-    return Evidence(checks, _figures(study, name), tables, _words(study, sick, found), _headline(checks), (run.note,))
+    words = _words(name, study, sick, found)
+    return Evidence(checks, _figures(study, name), tables, words, _headline(checks), (run.note,))
 
 
 def _headline(checks: tuple[Check, ...]) -> str:
     return next(check.name for check in checks if check.against != CONTROL)
 
 
-def _words(study: Study, sick: dict, found: dict[str, Judged]) -> tuple[str, ...]:
+def _words(name: str, study: Study, sick: dict, found: dict[str, Judged]) -> tuple[str, ...]:
     counts = (
         f"{len(study.first.asked.queries)} queries of the STS benchmark and {sick['queries']} of SICK-R, each with "
     )
     asked = f"{len(study.guesses)} guesses in {len(study.wordings)} wordings and {study.first.asked.seeds} draws"
-    words = [f"{counts}{asked} of demonstrations."]
+    # The front page shows the first of them, where a claim does not hold or is open.
+    words = _what_would_decide(name, len(study.wordings), [check for each in found.values() for check in each.checks])
     words += [f"{data}: {judged.reason}" for data, judged in found.items()]
+    words.append(f"{counts}{asked} of demonstrations.")
     if near_chance(study):
         words.append(
             "Without a guess, the correlation of answers and labels on the STS benchmark is not shown to be above 0.1, "
             "in the wording that was chosen for it: a gain by a guess can only show that it is passed on."
         )
     return tuple(words)
+
+
+def _what_would_decide(name: str, wordings: int, checks: list[Check]) -> list[str]:
+    """Where a claim is open: what is missing, and why it is not there."""
+    if verdict_of(checks) != "undecided":
+        return []
+    if name == "displaced":
+        least = next(check.bound for check in checks if check.against == CONTROL)
+        return [
+            "Too little is known without a guess for a loss to be seen. What would decide it is another model, whose "
+            f"answers without a guess correlate with the label by more than {least:g}, beyond doubt, in the wording "
+            "where it knows most. More queries to this one can't. That this would leave the claim open was fixed "
+            "before the run; what ships is of this model alone."
+        ]
+    # How many times the variance is too large, if the effect is what it was seen to be.
+    opened = {
+        check.name: (check.slack / (check.value - check.bound)) ** 2 for check in checks if check.outcome == "undecided"
+    }
+    return [
+        f"Not shown, over all wordings: {'; '.join(opened)}. What would decide it are more wordings, because the "
+        f"effect differs most from one to the next: about {max(opened.values()) * wordings:.0f} in the place of "
+        f"{wordings}, if it stays what it is. That there are {wordings}, and that the claim stays open if they don't "
+        "decide it, was fixed before the run; so none were added after the look."
+    ]
 
 
 def _figures(study: Study, name: str) -> tuple[Figure, ...]:

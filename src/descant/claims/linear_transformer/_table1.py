@@ -17,6 +17,13 @@ LAWS = ("0", "uniform:1", "uniform:3", "uniform:5", "uniform:7", "1,3")
 FULL_LAWS = ("uniform:5", "1,3")
 # As good as the paper: at most this much above its printed value, or within so many of our standard errors of it.
 RATIO, ERRORS = 1.03, 3.0
+# The paper evaluates on so many sequences, one query each.
+SEQUENCES = 100_000
+
+
+def sampling_error(printed: float, oracle: float) -> float:
+    """The standard error of a printed loss, from its own size and the oracle ridge's."""
+    return (2 * printed * (oracle + printed) / SEQUENCES) ** 0.5
 
 
 @dataclass(frozen=True)

@@ -133,7 +133,6 @@ def adaptive_step_exact(lab: Lab) -> Evidence:
             0.0,
             tolerance=3e-14,
             against="factor",
-            exact=True,
             reason="An identity in float64.",
         ),
         at_most(

@@ -75,7 +75,8 @@ def loss_after_each_layer(lab: Lab) -> Evidence:
         last layer has less than half of the loss of every answer that could be read before.
     """,
     refuted_by="A network whose loss after its last layer is more than half of the smallest one before.",
-    method="As in claim `loss-after-each-layer`.",
+    method="As in claim `loss-after-each-layer`. The claim was written after a look at these networks: it is what they "
+    "have in common.",
     quick="networks from a long run, measured again",
     full="networks trained here",
     seconds=8,
@@ -190,10 +191,11 @@ def diag_and_full_after_each_layer(lab: Lab) -> Evidence:
             )
         )
     words = (
-        "What holds of DIAG is weaker: from the first layer to the last its best noise level moves down in each "
-        "network. In between it moves both ways in the deeper ones.",
-        "Our FULL networks, trained by Adam from random dense weights, go from high noise to low as GD++ does. Layers "
+        "In the deeper DIAG networks the best noise level moves both ways between the first layer and the last, and "
+        "our FULL networks, trained by Adam from random dense weights, go from high noise to low as GD++ does. Layers "
         "before the last are not what a network is trained on: other weights of the same loss may go another way.",
+        "What holds of DIAG is weaker: from the first layer to the last its best noise level moves down in each "
+        "network.",
     )
     return _evidence(found, ("diag", "full"), checks, words)
 

@@ -79,8 +79,8 @@ def categorical_noise(lab: Lab) -> Evidence:
         columns=1,
     )
     words = (
-        "The two halves belong together: the closer a network is to the Bayes estimator of $\\{1, 3\\}$, which "
-        "believes in nothing between, the worse it must be at $\\sigma = 2$ (claim `extrapolation-follows-fit`).",
+        "The two halves belong together in part: compared with DIAG at equal loss, in the place of equal depth, FULL's "
+        "disadvantage outside is smaller (claim `extrapolation-follows-fit`).",
     )
     return Evidence(tuple(checks), (figure,), words=words, long_runs=notes(diag, full, axial))
 
@@ -126,8 +126,8 @@ def extrapolation_follows_fit(lab: Lab) -> Evidence:
         "From top to bottom the fit becomes better.",
     )
     words = (
-        "DIAG with five layers fits better than FULL with four, and is no better outside: it is the fit that is paid "
-        "for, not the kind of weights.",
+        "So much of the price is the fit's. Not all of it need be: what is left at equal loss stands in the checks, "
+        "and differs between the two FULL networks.",
     )
     return Evidence(tuple(checks), tables=(table,), words=words, long_runs=notes(*found.values()))
 

@@ -70,7 +70,6 @@ def four_weights(lab: Lab) -> Evidence:
             0.0,
             tolerance=ROUNDING,
             against="tokens",
-            exact=True,
             reason=rounding,
         ),
         at_most(
@@ -79,7 +78,6 @@ def four_weights(lab: Lab) -> Evidence:
             0.0,
             tolerance=ROUNDING,
             against="reach",
-            exact=True,
             reason=rounding,
         ),
         at_most(
@@ -88,7 +86,6 @@ def four_weights(lab: Lab) -> Evidence:
             0.0,
             tolerance=1e-14,
             against="bound",
-            exact=True,
             reason="A product of a column and a row has determinant zero; rounding alone is left.",
         ),
         at_least(

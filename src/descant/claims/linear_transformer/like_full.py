@@ -73,7 +73,7 @@ def diag_like_full(lab: Lab) -> Evidence:
     words = (
         f"The two match in {len(same)} of {len(rows)} cases: "
         + ("; ".join(f"{law}, {layers} layers ({value:.2f})" for law, layers, value, *_ in same) or "none")
-        + ". It depends on the law: FULL gains where few noise levels can be told apart.",
+        + ". It depends on the law.",
         "Printed ratios below nine tenths: "
         + "; ".join(
             f"{LAW_NAMES[law]}, {layers} layers ({both:.2f})"

@@ -139,8 +139,8 @@ def _polynomial(depth: int, kappa: float, values: np.ndarray) -> tuple[np.ndarra
 
 
 def _largest_error(depth: int, kappa: float) -> float:
-    """Over the range; its ends are where the maps, which rise, have their extremes."""
-    values = np.append(np.geomspace(1 / kappa, 1.0, 200), 1.0)
+    """Over the range; its ends are where the maps, which rise, have their extremes. `_as_transformer` looks between."""
+    values = np.array([1 / kappa, 1.0])
     return float(np.abs(1 - values * _polynomial(depth, kappa, values)[0]).max())
 
 

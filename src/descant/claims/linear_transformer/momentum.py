@@ -116,7 +116,6 @@ def appendix_k(lab: Lab) -> Evidence:
         np.median(found[AS_TRANSCRIBED], axis=0)[-1],
         0.0,
         tolerance=ROUNDING,
-        exact=True,
         reason=WHY,
     )
     table = Table(

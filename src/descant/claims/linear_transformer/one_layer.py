@@ -95,7 +95,6 @@ def one_layer_is_gd(lab: Lab) -> Evidence:
             0.0,
             tolerance=1e-14,
             against="step",
-            exact=True,
             reason="The same number by two ways in float64.",
         ),
         at_most(

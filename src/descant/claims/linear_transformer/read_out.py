@@ -65,7 +65,6 @@ def linear_model_per_layer(lab: Lab) -> Evidence:
             worst.max(),
             0.0,
             tolerance=ROUNDING,
-            exact=True,
             reason="Two ways to the same number in float64: a few thousand roundings of 1e-16, four layers deep.",
         ),
         at_least(

@@ -55,7 +55,8 @@ class Row(NamedTuple):
         The weights of the trained networks; the labels' squared size $\lambda$ before the last layer on sampled
         contexts at a low and at a high noise level of the law; the loss with and without the weight, on the same
         contexts. Signs can't be turned by other choices of units: $\omega_{yy}$ multiplies $|y|^2$. Other minima of the
-        loss may exist.
+        loss may exist. That both signs occur was written after a look at these networks: a first version, on fewer
+        laws, had found positive ones alone beyond two layers.
     """,
     quick="eight laws, DIAG with 2 to 5 or 7 layers",
     full="the same, 16,384 contexts",
@@ -126,7 +127,7 @@ def _checks(rows: dict[tuple[str, int], Row]) -> list[Check]:
     ]
     for name, found in (("positive", positive), ("negative", negative)):
         name = f"networks of three layers and more, of {len(deep)}, with a {name} last ω_yy"
-        checks.append(at_least(name, len(found), 1, against="both", reason="Both signs occur.", exact=True))
+        checks.append(at_least(name, len(found), 1, against="both", reason="Both signs occur."))
     if positive:
         rises = min(positive, key=lambda key: deep[key].high - deep[key].low)
         cheap = min(positive, key=lambda key: deep[key].times - 3 * deep[key].error)

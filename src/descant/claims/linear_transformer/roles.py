@@ -54,7 +54,6 @@ def roles_of_weights(lab: Lab) -> Evidence:
             _silent(lab),
             0.0,
             against="silent",
-            exact=True,
             reason="Nothing is ever written into the query's label.",
         ),
         at_most(

@@ -149,7 +149,7 @@ def ltb_conditions(lab: Lab) -> Evidence:
                 apart[worst],
                 0.0,
                 against="needed",
-                tolerance=1e-5,
+                tolerance=1e-6,
                 reason="A risk within 1e-14 of its minimum means weights within about 1e-7 of it.",
             ),
             equal(
@@ -234,7 +234,7 @@ def ltb_rank_one(lab: Lab) -> Evidence:
         ),
         equal(
             "rank one: distance of the found block from GD-beta, on 200 contexts, relative",
-            _apart(task, found, lab), 0.0, against="below", tolerance=1e-5,
+            _apart(task, found, lab), 0.0, against="below", tolerance=1e-7,
             reason="A risk within 1e-14 of its minimum means weights within about 1e-7 of it.",
         ),
         equal(
@@ -290,7 +290,7 @@ def _where_stuck(name: str, problem: Problem, stuck: list[Block]) -> list[Check]
         ),
         equal(
             f"how much of labels their values read, largest share, {name}",
-            max(labels, default=np.inf), 0.0, against="stuck", tolerance=1e-5,
+            max(labels, default=np.inf), 0.0, against="stuck", tolerance=1e-7,
             reason="Weights within about 1e-7 of the local minimum.",
         ),
         at_least(

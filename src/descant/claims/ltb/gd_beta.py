@@ -175,8 +175,8 @@ def gd_beta_optimum(lab: Lab) -> Evidence:
                 shifted,
                 closed,
                 against="mean",
-                tolerance=1e-10 * closed,
-                reason="The risk at the start is a hundred times larger; the descent ends with fewer digits.",
+                tolerance=1e-12 * closed,
+                reason="The risk at the start is a hundred times larger; the descent ends within 1e-14 all the same.",
             ),
         ]
     gaps = [_distance_to_inverse(lab, n) for n in LONG]

@@ -148,7 +148,8 @@ def adam_iterations(lab: Lab) -> list[list[float]]:
     method=r"""
         (a) The flow from zero keeps a form with three numbers; its equations are solved to nine digits. (b) Least
         squares on samples of 1,000 tasks, the scatter of 40 fits against the asymptotic formula. (c) Adam on the exact
-        risk of the block with merged weights. All for inputs $N(0, I)$, tasks $N(\mu, I)$, no noise.
+        risk of the block with merged weights. All for inputs $N(0, I)$, tasks $N(\mu, I)$, no noise. What is said in
+        (c) was written after a look: first versions had a power law, of exponent 0.7 and then 0.75.
     """,
     quick="4 dimensions, 3 context lengths, 4 sizes of the mean",
     full="the same",
@@ -197,9 +198,8 @@ def mean_learnability(lab: Lab) -> Evidence:
             ratios[worst],
             1.0,
             against="rate",
-            tolerance=0.05,
-            reason="At a thousandth of the mean the preconditioner is within a few per cent of its limit, "
-            "and the rate with it.",
+            tolerance=5e-3,
+            reason="At a thousandth of the mean the preconditioner is near its limit, and the rate with it.",
         ),
         equal(
             f"time at |μ| = 1 over ln(100) (n+d+1)/(d+1), furthest off (d, n = {oddest})",

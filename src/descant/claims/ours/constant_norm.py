@@ -31,7 +31,7 @@ SETTINGS = ((2, 3, 1.0, 0.0), (3, 3, 1.0, 0.0), (3, 8, 3.0, 1.0), (4, 2, 0.3, 0.
 COVARIANCE = np.array([[1.0, 0.3, 0.1], [0.3, 0.6, -0.2], [0.1, -0.2, 0.8]])
 POOL = PoolPrior([[-0.2, 0.9, 1.2], [2.0, 0.2, 1.7], [1.1, 0.2, 0.9]])
 TRAINED, STARTS, PROMPTS = (3, 5, 1.0, 0.5), 3, 65_536
-ROUNDING = "Both are exact: rounding alone, at most 1e-10 in what we saw."
+ROUNDING = "Both are exact: rounding alone, at most 1e-12 in what we saw."
 
 
 class Law(NamedTuple):
@@ -153,7 +153,7 @@ def _checks_on(settings: list[dict[str, Any]]) -> list[Check]:
         at_most(
             f"constant norm: largest excess of {words} over the best affine function, {len(rows)} settings",
             max(abs(row[name]) for row in rows),
-            1e-9,
+            1e-11,
             exact=name != "enough",
             against=name,
             reason=ROUNDING,
@@ -197,14 +197,14 @@ def _beyond() -> list[Check]:
         at_most(
             "on an ellipsoid, covariance not diagonal, d = 3: excess of d heads",
             abs(excess(ellipsoid, 3)),
-            1e-9,
+            1e-11,
             against="enough",
             reason=ROUNDING,
         ),
         at_most(
             "on the sphere, a pool of three tasks, d = 3: excess of d + 1 heads",
             abs(excess(pool, 4)),
-            1e-9,
+            1e-11,
             exact=True,
             against="all",
             reason=ROUNDING,
@@ -234,7 +234,7 @@ def _trained(lab: Lab) -> list[Check]:
         at_most(
             f"on the sphere, trained from {STARTS} random starts: worst risk over the least risk of GD-beta, less 1",
             max(ends) / goal - 1,
-            1e-9,
+            1e-11,
             against="trained",
             reason="Newton steps end where the gradient is a billionth of the risk; we saw rounding alone.",
         ),
@@ -276,5 +276,5 @@ def _table(settings: list[dict[str, Any]]) -> Table:
         "Least risk over that of the best affine function, less 1",
         ("d", "n", "c", "noise", "inputs", "GD-beta's least risk", "heads", "excess", "excess of d + 1 heads"),
         tuple((*row["size"], row["law"], row["risk"], row["heads"], row["enough"], row["all"]) for row in settings),
-        "Tasks are N(c (1, ..., 1), I). Exact; what is below 1e-9 is rounding.",
+        "Tasks are N(c (1, ..., 1), I). Exact; what is below 1e-11 is rounding.",
     )

@@ -37,7 +37,8 @@ LATE, LEFT = ("uniform:5", 7), 0.7
     },
     method=r"""
         Losses on ordinary contexts of the trained networks and of the Bayes rule, on the same contexts; errors from
-        sixteen parts of them, paired. How many layers a loss needs *at least* is not shown by networks that were found.
+        parts of them, paired. How many layers a loss needs *at least* is not shown by networks that were found. What is
+        said of single laws and layers was written after a look at these networks.
     """,
     quick="four laws, DIAG with 2 to 5, 6 or 7 layers",
     full="the same, trained anew, up to 7 layers",

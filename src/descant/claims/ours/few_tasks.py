@@ -143,7 +143,7 @@ def layers_on_pools(lab: Lab, pools: int) -> dict[str, list[float]]:
         test it on new tasks of that law. GD-$\beta$'s expected excess over its least risk tends to $c/K$ with
         $c = d\bigl[(1-g)^2 + (d+1)g^2/n\bigr] + n\bigl[s^2 d(d+1) - 4sd + 2d^2\bigr]/(n+1+s)^3$, $s = d + \sigma^2$,
         $g = n/(n+1+s)$, whatever $\mu$ is. At $d = 2$, $n = 4$, noise 0.7 and $K = 8$, LTB, which is the same function
-        for the law itself, loses more than GD-$\beta$ on the same tasks: (It also fits their third moments.)
+        for the law itself, loses more than GD-$\beta$ on the same tasks. (It also fits their third moments.)
     """,
     refuted_by={
         "rate": "A mean excess of GD-beta that is another with many tasks, or with one.",

@@ -68,7 +68,7 @@ def layers_for_a_guess(lab: Lab) -> Evidence:
                 f"squared distance of 1 from polynomials in S, d = {d}, n = {n}, degree {most}: over the bound's",
                 found / wanted,
                 1.0,
-                tolerance=1e-11,
+                tolerance=1e-12,
                 exact=True,
                 against="bound",
                 reason="Exact but for rounding, at most 1e-14 in what we saw.",

@@ -105,7 +105,7 @@ def guess_under_shift(lab: Lab) -> Evidence:
                 f"{name}: heads less guess, furthest from the formula of {len(found)} laws of tasks",
                 worst,
                 0.0,
-                tolerance=1e-11,
+                tolerance=1e-12,
                 exact=True,
                 against="formula",
                 reason="Exact risks, relative to the guess's: rounding alone.",

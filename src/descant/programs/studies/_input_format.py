@@ -79,8 +79,8 @@ def changes() -> list[Change]:
     wide = "H[0:3, :].T"
     return [
         Change("none", lambda h: h),
-        Change("samples in another order", shuffled),
-        Change("the last three samples replaced by zeros", padded),
+        Change("samples reordered", shuffled),
+        Change("last samples zeroed", padded),
         Change("y before X", lambda h: h[:, [3, 0, 1, 2, 4]], x="H[:, 1:4]", y="H[:, 0:1]"),
         Change("w before X", lambda h: h[:, [4, 0, 1, 2, 3]], x="H[:, 1:4]", y="H[:, 4:5]", w="H[0:3, 0:1]"),
         Change("w two rows lower", lowered, w="H[2:5, 4:5]"),

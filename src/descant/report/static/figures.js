@@ -72,16 +72,26 @@
     return marks;
   }
 
+  // What slanted words need to the left of the frame, so that the first of them are not cut off.
+  function overhang(axis, { ticks, tickFormat }, width) {
+    const [low, high] = axis.limits.map((limit) => (axis.log ? Math.log(limit) : limit));
+    return d3.max(ticks, (value) => {
+      const share = ((axis.log ? Math.log(value) : value) - low) / (high - low);
+      return (5.2 * tickFormat(value).length + 6 - share * (width - 16)) / Math.max(0.2, 1 - share);
+    }) ?? 0;
+  }
+
   function plot(panel, width, hidden) {
     const series = panel.series.filter((each) => !hidden.has(`${each.style} ${each.label}`));
     const baselines = panel.baselines.filter((each) => !hidden.has(`baseline ${each.label}`));
     const height = Math.round(Math.min(380, Math.max(250, width * 0.66)));
     const yTicks = ticks(panel.y, height * 1.1);
     const longest = d3.max(yTicks.ticks, (value) => yTicks.tickFormat(value).length) ?? 0;
-    const marginLeft = Math.min(width * 0.3, 22 + 6.6 * longest);
+    const beside = Math.min(width * 0.3, 22 + 6.6 * longest);
     const xTicks = ticks(panel.x, width);
     const letters = d3.sum(xTicks.ticks, (value) => xTicks.tickFormat(value).length + 2);
-    const steep = panel.x.ticks.length > 0 && letters * 6.4 > width - marginLeft;
+    const steep = panel.x.ticks.length > 0 && letters * 6.4 > width - beside;
+    const marginLeft = steep ? Math.max(beside, Math.min(width * 0.4, overhang(panel.x, xTicks, width))) : beside;
     const deepest = d3.max(xTicks.ticks, (value) => xTicks.tickFormat(value).length) ?? 0;
     const scale = (axis) => ({ type: axis.log ? "log" : "linear", domain: axis.limits, label: null });
     const points = series.flatMap((each) => each.rows.map((row) => ({
