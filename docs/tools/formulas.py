@@ -92,7 +92,8 @@ def _raised(found: re.Match[str]) -> str:
 
 
 def _norms(line: str) -> str:
-    return line if line.lstrip().startswith("|") else NORM.sub(_norm, line)  # a row of a table has bars of its own
+    # A row of a table has bars of its own.
+    return line if re.fullmatch(r"\s*\|.*\|\s*", line) else NORM.sub(_norm, line)
 
 
 def _norm(found: re.Match[str]) -> str:

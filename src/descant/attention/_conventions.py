@@ -129,7 +129,7 @@ def with_normalization(model: LSA, n: int, normalized: bool) -> LSA:
 def lsa_as_transformer(model: LSA, n: int) -> Full:
     """One masked layer without a guess as a linear transformer, for contexts of length `n`.
 
-    P_k is zero but for its last row -v_k; a `ValueError` for a layer with a guess or an attending query.
+    P_k is zero but for its last row, minus v_k; a `ValueError` for a layer with a guess or an attending query.
     """
     _plain(model)
     model = with_normalization(model, n, False)

@@ -12,7 +12,8 @@ from ._linear_transformer import AbstractLinearTransformer
 class LayerStates(eqx.Module):
     """The tokens before the first and after each layer, S = L + 1 states, as functions of the tokens at the start:
 
-    x_i = M x_i + y_i u,  y_i = a y_i - `<w, x_i>`  for the context;   x_query = M x_query,  y_query = -`<w, x_query>`.
+    x'_i = M x_i + y_i u,  y'_i = a y_i - `<w, x_i>`  for the context;
+    x'_query = M x_query,  y'_query = -`<w, x_query>`  for the query.
 
     The prediction is `<w, x_query>`: w is the weight vector that the network has found so far, u a momentum, a a
     damping of the labels, M a preconditioner.
@@ -27,7 +28,8 @@ class LayerStates(eqx.Module):
 def layer_states(model: AbstractLinearTransformer, moments: Moments) -> LayerStates:
     """Run the network by Lemma 4.3's recursion. With [[A, b], [c^T, s]] the layer's update,
 
-        M' = (I + A) M - b w^T,   u' = (I + A) u + a b,   a' = (1 + s) a + `<c, u>`,   w' = (1 + s) w - M^T c.
+        M' = (I + A) M - b w^T,   u' = (I + A) u + a b,
+        a' = (1 + s) a + <c, u>,  w' = (1 + s) w - M^T c.
 
     The minus in M' is needed; a printed transcription has a plus there.
 

@@ -30,7 +30,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The checks decide; figures, tables and `words` (paragraphs; Markdown with $mathematics$) explain.
+    """The checks decide; figures, tables and `words` (paragraphs; Markdown with `$mathematics$`) explain.
 
     `headline` is the name of the check whose numbers stand for the claim where it holds, the first unless it is given.
     `long_runs` are the notes of the long runs (`LongRun.note`) that numbers were taken from.

@@ -17,7 +17,7 @@ from ..tasks import Moments
 
 
 def negative_gradient(moments: Moments, w: Float[Array, " d"]) -> Float[Array, " d"]:
-    """-grad of (1 / 2n) |X w - y|^2."""
+    """-grad of (1 / 2n) |Xw - y|^2."""
     return (moments.xy - moments.xx @ w) / moments.n
 
 

@@ -36,7 +36,7 @@ class OLS(AbstractLinearPredictor):
     """
 
     def weights(self, moments: Moments) -> Float[Array, " d"]:
-        """(X^T X)^+ X^T y."""
+        """(X^T X)^{+} X^T y."""
         eigenvalues, vectors = eigh(moments.xx)
         inverse = safe_reciprocal(eigenvalues, eigenvalues > rank_tolerance(eigenvalues))
         return vectors @ (inverse * (vectors.T @ moments.xy))

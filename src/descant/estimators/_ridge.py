@@ -138,7 +138,7 @@ def check_residuals(n: int, d: int) -> None:
 
 
 class AdaRidge(AbstractLinearPredictor):
-    """AdaRR: ridge with the noise variance estimated from the context, s2 = |y - X w_ols|^2 / (n - d).
+    """AdaRR: ridge with the noise variance estimated from the context, s2 = |y - Xw_ols|^2 / (n - d).
 
     Where the prior is rank deficient, the fit is the one over the tasks that the prior allows, and d is its rank.
 

@@ -64,8 +64,9 @@ def conditioned_covariance(d: int, condition: float) -> Float[np.ndarray, "d d"]
 
 
 def whitening(inputs: Float[np.ndarray, "d d"]) -> tuple[Float[np.ndarray, "k d"], Float[np.ndarray, "d k"]]:
-    """The maps of inputs to whitened ones (z = forth x) and of weight vectors back (w = back w_z = forth^T w_z).
+    """The maps of inputs to whitened ones (z = forth x) and of weight vectors back (w = back w_z).
 
+    The second is the transpose of the first.
     Directions without inputs are dropped: k is the rank of the second moment.
     """
     values, vectors = np.linalg.eigh(inputs)

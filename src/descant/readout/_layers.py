@@ -31,7 +31,7 @@ class Layer:
     It adds to the weight vector w: a step eta M^T M (a alpha - S w) down the gradient, preconditioned by M; a momentum
     eta q M^T u along u, with the number q = a y^T y / n - <w, alpha>; and s w, a shrinkage (or growth).
 
-    - `step` is eta, for the gradient of |X w - y|^2 / 2n, and `step_error` its standard error.
+    - `step` is eta, for the gradient of |Xw - y|^2 / 2n, and `step_error` its standard error.
     - `gradient`, `momentum`, `shrinking`: shares of the squared size of the update that each part has by itself; they
       need not add up to one, parts may point against each other.
     - `memory` and `decay` are those of an iteration, the momentum and the shrinkage in its own words, with `errors`.

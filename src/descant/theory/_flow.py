@@ -102,8 +102,9 @@ def gradient_flow(
 def flow_bounds(problem: Problem, flow: Flow) -> FlowBounds:
     """The theorem's bounds along a flow.
 
-    With l the least positive and L the largest eigenvalue of Lambda: |beta - mu| falls at least like e^(-l t / (n+1)),
-    and |Gamma - Gamma*| at least like e^(-A1 t) up to a forcing A2 e^(-2 l t / (n+1)), A1 = l^2 lambda_min(Omega).
+    With l the least positive and L the largest eigenvalue of Lambda: |beta - mu| falls at least like
+    e^{-l t / (n+1)}, and |Gamma - Gamma^*| at least like e^{-A_1 t} up to a forcing A_2 e^{-2 l t / (n+1)}, where
+    A_1 = l^2 times the least eigenvalue of Omega.
 
     **Arguments:** `flow` is what `gradient_flow` found on the same problem.
 

@@ -27,7 +27,7 @@ def gd_best_step(smallest: float, largest: float) -> float:
 
 
 def gd_error(eigenvalues: Float[np.ndarray, " d"], steps: Float[np.ndarray, " k"]) -> Float[np.ndarray, " d"]:
-    """What is left of the error in each eigendirection after GD with these step sizes: prod_t (1 - step_t e).
+    """What is left of the error in each eigendirection after GD with these step sizes: the product of 1 - s_t e.
 
     **Arguments:** `eigenvalues` (d,) and `steps` (k,). **Returns:** a factor per eigenvalue, (d,).
 
@@ -50,7 +50,7 @@ def gd_rate(smallest: float, largest: float) -> float:
 
 
 def gd_steps_needed(condition: float, accuracy: float) -> int:
-    """Steps of plain GD that bring the error below `accuracy`: log(1/accuracy) / log((kappa+1)/(kappa-1)).
+    """Steps of plain GD that bring the error below `accuracy`: log(1/accuracy) / log((kappa + 1) / (kappa - 1)).
 
     **Arguments:** `condition` is kappa, the ratio of the largest to the smallest eigenvalue, at least 1; `accuracy` is
     between 0 and 1.

@@ -55,7 +55,7 @@ def parse_prior(spec: str, d: int, mean: ArrayLike | Sequence[float] = 0.0, scal
     | `pool:16` | 16 tasks drawn from it once, with a fixed seed |
     | `sparse:0.3` | its coordinates, each with probability 0.3, else 0 |
     | `student-t:5` | Student-t of 5 degrees of freedom, `scale` the scale of a coordinate |
-    | `laplace` | Laplace coordinates, the density exp(-|w - mean| / scale) |
+    | `laplace` | Laplace coordinates about the mean, of scale `scale` |
     | `module:name:numbers` | one's own, made from the numbers |
 
     A maker of one's own gets d, mean and scale if it has arguments of these names.

@@ -22,7 +22,7 @@ PRECISION = 1e-10
 
 
 class StudentTPrior(AbstractPrior):
-    """w = mean + sqrt(s) v with v ~ N(0, scale) and s inverse gamma of shape and scale df/2: multivariate Student-t.
+    """w = mean + sqrt(s) v with v ~ N(0, scale) and s inverse-gamma of shape and scale df/2: multivariate Student-t.
 
     **Arguments:** `mean` (d,) and `scale` (d, d), which may be rank deficient; the covariance is df / (df - 2) times
     it, and infinite up to df = 2. `df` is a number, not an array: what is known of the law depends on it.
