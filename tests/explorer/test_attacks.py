@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 import socket
+import subprocess
+import sys
 import time
 from contextlib import suppress
 
@@ -16,10 +18,12 @@ pytest.importorskip("uvicorn", reason="uvicorn is in the extra `explorer`")
 from descant.explorer import _compile, _worker
 from descant.explorer._claims import listing
 from descant.explorer._guard import MOST_BYTES, SLOWEST_S, Access
+from descant.explorer._jobs import _Worker
 from descant.explorer._pictures import picture
 from descant.figures import Axis, Figure, HeatMap, Panel, Series, drawing
 from tests.support.explorer_server import PLAIN, Running, running
 
+PROGRAM = 'def gram(X: "n d"):\n    return X.T @ X\n'
 QUESTION = {"task": {"d": 5, "n": 5, "mean": 1.0, "levels": [0.0]}, "heads": 2}
 TRAINING = {"task": {"d": 2, "n": 5, "levels": [0.5]}, "model": "lsa", "steps": 20000}
 # One of each sort of route.
@@ -199,6 +203,43 @@ def test_a_process_that_has_taken_much_memory_does_no_other_job(monkeypatch):
 
     monkeypatch.setattr(_compile, "compiled", bursts)
     assert [*_worker.answered("compile", {})] == [{"event": "failed", "sentence": _worker.NO_MEMORY}]
+
+
+PARENT = """
+import subprocess, sys
+much = bytearray(300 << 20)
+print(subprocess.run([sys.executable, "-c", sys.argv[1]], stdout=subprocess.PIPE, check=True, text=True).stdout)
+"""
+
+
+def test_a_process_is_not_blamed_for_the_memory_of_the_one_that_started_it():
+    child = "from descant.explorer._worker import taken; print(taken())"
+    found = subprocess.run([sys.executable, "-c", PARENT, child], stdout=subprocess.PIPE, check=True, text=True)
+    assert 0 < int(found.stdout) < 200 << 20
+
+
+def test_a_program_has_less_memory_and_only_in_a_process_of_its_own():
+    """A limit that a test, or whoever calls a job without a process, had set on itself would stay."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    asked = {"text": PROGRAM, "settings": {"n": 3}}
+    assert [*_worker.answered("check", asked)][-1] == {"event": "done"}
+    assert resource.getrlimit(resource.RLIMIT_DATA) == before
+
+    async def limits() -> list[int]:
+        worker = await _Worker.start()
+        try:
+            found = []
+            for job in ("check", "sources"):
+                await worker.ask(job, asked)
+                while (await worker.event())["event"] not in ("done", "failed"):
+                    pass
+                found.append(resource.prlimit(worker.process.pid, resource.RLIMIT_DATA)[0])
+            return found
+        finally:
+            await worker.end()
+
+    assert asyncio.run(limits()) == [_worker.LESS_MEMORY["check"], _worker.MOST_MEMORY]
 
 
 def test_the_report_is_shown(server):

@@ -15,7 +15,6 @@ from ..figures import Axis, Figure, HeatMap, Panel, Series, drawing
 from ..programs import CompiledProgram, Program, ProgramError, compile_program
 from ._fields import Fields
 from ._python import written
-from ._worker import limit_memory
 
 MOST_LETTERS = 20_000
 MOST_SETTINGS = 24
@@ -24,8 +23,8 @@ PREFERENCES = ("work", "depth", "width", "parameters")
 # Sizes that nobody has chosen yet.
 USUAL = {"n": 8, "d": 3}
 OTHER = 3
-# Bytes of memory that a compilation may take, and of weights that travel to the page.
-MOST_MEMORY, MOST_WEIGHTS = 3 << 30, 16 << 20
+# Bytes of weights that travel to the page.
+MOST_WEIGHTS = 16 << 20
 # Blocks that are described, and numbers of an H that is drawn.
 MOST_BLOCKS, MOST_CELLS = 60, 1600
 MOST_ENTRIES = 50_000_000
@@ -37,7 +36,6 @@ def check(asked: Any) -> Iterator[dict[str, Any]]:
     fields = Fields(asked, "the program")
     text, given = fields.text("text", MOST_LETTERS), _settings(fields.part("settings"))
     fields.done()
-    limit_memory(MOST_MEMORY)
     try:
         program = Program.from_text(text)
         settings = _bound(program, given)
@@ -65,7 +63,6 @@ def compiled(asked: Any) -> Iterator[dict[str, Any]]:
     prefer, seed = fields.choice("prefer", PREFERENCES, "work"), fields.whole("seed", 0, 2**31 - 1, 0)
     weights = fields.switch("weights")
     fields.done()
-    limit_memory(MOST_MEMORY)
     try:
         program = Program.from_text(text)
         settings = _bound(program, given)

@@ -11,7 +11,9 @@ import queue
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Any, TextIO
 
 # Job to the module of this room, and the function in it, that does it.
@@ -28,8 +30,9 @@ JOBS = {
 }
 # Imported before the first job, while nobody waits.
 WARM = ("_learn", "_compile")
-# Bytes of memory: what the process may have allocated in all.
+# Bytes of memory: what the process may have allocated in all, and for jobs that compile what somebody wrote.
 MOST_MEMORY = 6 << 30
+LESS_MEMORY = {"check": 3 << 30, "compile": 3 << 30}
 # One that has taken so much gives little of it back: it does no other job.
 SPENT = 2 << 30
 # How XLA says that there is no more.
@@ -42,7 +45,7 @@ def main() -> None:
     # What libraries print must not get between the lines of the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    limit_memory(MOST_MEMORY)
+    _limit_memory(MOST_MEMORY)
     waiting: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(waiting,), daemon=True).start()
     for name in WARM:
@@ -50,7 +53,7 @@ def main() -> None:
     _tell(answers, {"event": "ready"})
     while True:
         asked = json.loads(waiting.get())
-        limit_memory(MOST_MEMORY)  # the last job may have had less
+        _limit_memory(LESS_MEMORY.get(asked["job"], MOST_MEMORY))
         for event in answered(asked["job"], asked["asked"]):
             _tell(answers, {**event, "spent": _spent()} if event["event"] in ("done", "failed") else event)
 
@@ -76,7 +79,7 @@ def answered(job: str, asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"event": "done"}
 
 
-def limit_memory(size: int) -> None:
+def _limit_memory(size: int) -> None:
     """Let this process have no more memory than that; where there are no such limits, this does nothing."""
     try:
         import resource
@@ -89,12 +92,20 @@ def limit_memory(size: int) -> None:
 
 def _spent() -> bool:
     """Whether this process has taken so much memory that another one should do the next job."""
+    return taken() > SPENT
+
+
+def taken() -> int:
+    """The most bytes of memory that this process ever had; 0 where that can't be known."""
+    with suppress(OSError, LookupError):
+        # Not `ru_maxrss`: in Linux a new process inherits that of the one that started it.
+        status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+        return int(status["VmHWM"].split()[0]) * 1024
     try:
         import resource
     except ImportError:
-        return False
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most * (1 if sys.platform == "darwin" else 1024) > SPENT
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def _sentence(error: ValueError) -> str:
