@@ -22,8 +22,9 @@ NEARLY = 0.5
     paper="linear-transformer",
     whose="paper",
     seen="no equations",
+    observed=True,
     where="Figure 4",
-    title="FULL networks trained from random dense weights become mostly diagonal, with inputs alike",
+    title="FULL networks trained from dense weights become mostly diagonal, with inputs alike",
     statement=r"""
         In a four-layer FULL network trained on $\sigma \in \{1, 3\}$, DIAG's form (diagonal, all inputs alike) holds
         more than half of the squares of each matrix $P$ and $Q$, with inputs and labels as the data have them. (The
@@ -106,13 +107,15 @@ def _checks(origin: str, shares: dict[str, tuple[float, float]]) -> list:
 @claim(
     "weights-low-rank",
     paper="linear-transformer",
-    whose="extension",
-    where="Beyond Figure 4, which shows the paper's own network",
-    title="In networks as good as the paper's, what FULL's matrices have beside the diagonal is of low rank",
+    whose="paper",
+    seen="no equations",
+    observed=True,
+    where="Figure 4",
+    title="What FULL's matrices have beside the diagonal is of low rank",
     statement=r"""
-        In our four-layer FULL networks trained on $\sigma \in \{1, 3\}$, what each matrix $P$ and $Q$ has beside DIAG's
-        form has low rank: its two largest singular values hold more of its squares than in 95 of 100 random matrices.
-        The paper sees parts of low rank in its own network; judged here for ours.
+        In a four-layer FULL network trained on $\sigma \in \{1, 3\}$, what the matrices $P$ and $Q$ have beside DIAG's
+        form is of low rank. Read as: of each matrix, its two largest singular values hold more of its squares than in
+        95 of 100 random matrices.
     """,
     refuted_by="A matrix whose rest is no nearer to rank two than one random matrix in twenty.",
     method=r"""

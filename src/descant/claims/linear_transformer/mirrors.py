@@ -24,6 +24,7 @@ STEP = 0.5
     paper="linear-transformer",
     whose="paper",
     seen="no equations",
+    observed=True,
     where="Section 6, Figure 2",
     title="GD++ mirrors the best constant ridge at every noise level",
     statement=r"""

@@ -24,6 +24,7 @@ COUNT, TAIL_COUNT = (4_096, 32_768), (32_768, 131_072)
     paper="linear-transformer",
     whose="paper",
     seen="no equations",
+    observed=True,
     where="Section 6, Figure 2",
     title="Two layers fit one noise level; from three on, the worst level is fitted twice as well",
     statement=r"""

@@ -175,6 +175,7 @@ def figure_1(lab: Lab, kind: Any) -> dict[str, Any]:
     paper="ltb",
     whose="paper",
     seen="transcription",
+    observed=True,
     where="Figure 1",
     title="Trained on fresh prompts, the block ends clearly below self-attention",
     statement=r"""
