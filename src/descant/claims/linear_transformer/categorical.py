@@ -165,7 +165,8 @@ def _kept(diag: Measured, other: Measured, name: str) -> Check:
     title="On three noise levels FULL gains nothing over DIAG at four layers",
     statement=r"""
         Trained with $\sigma \in \{1, 3, 5\}$, FULL networks of four layers have no smaller loss than DIAG of the same
-        depth. (The paper adds that FULL's loss goes up and down more with the noise level; see below.)
+        depth. (The paper adds that FULL's loss goes up and down more with the noise level: that is not judged, because
+        ours don't tell; see below.)
     """,
     refuted_by="A FULL network of four layers whose loss is lower than DIAG's by more than a twentieth.",
     method=r"""
