@@ -64,8 +64,8 @@ def weights_nearly_diagonal(lab: Lab) -> Evidence:
         loss, error = found.measured.ordinary_mean(f"{kind} {LAYERS}")
         words.append(
             f"The network {origin} has a loss of {loss:.4f} ± {error:.4f}; DIAG's form alone holds "
-            f"{np.mean([share for share, _ in shares.values()]):.0%} of the squares of a matrix on average, and {row:.0%} "
-            "of the last row of the last layer's P, which is not judged."
+            f"{np.mean([share for share, _ in shares.values()]):.0%} of the squares of a matrix on average, and "
+            f"{row:.0%} of the last row of the last layer's P, which is not judged."
         )
     figure = Figure(
         "figure-4",
