@@ -13,7 +13,7 @@ from descant._checks import verdict_of
 from descant.attention import LSA
 from descant.claims import long_run
 from descant.claims.initial_guess import _shipped
-from descant.claims.initial_guess._setting import crooked, crooked_task, stretched
+from descant.claims.initial_guess._setting import crooked, crooked_task, one_step, problem, stretched
 from descant.llm import STATEMENTS, draw_tasks
 from descant.llm._learners import yq_share
 from descant.tasks import PoolPrior, SphereInputs
@@ -99,6 +99,7 @@ PLANTED = [
             f"{HOME}.attending_query.D": 5,
             f"{HOME}.attending_query.N": 5,
             f"{HOME}.attending_query.MEANS": (0.0, 0.5, 1.0),
+            f"{HOME}.attending_query.FURTHER": (),
             f"{HOME}.attending_query.TURN": 0.5,
             f"{HOME}.attending_query.STATED": {},
         },
@@ -180,6 +181,13 @@ def test_the_law_of_prompts_and_the_problem_are_one():
     mean = jnp.array([1.0, -2.0, 0.5])
     moments = GramMoments.of(crooked_task(mean))
     np.testing.assert_allclose(best_heads(moments, 4).risk, best_heads(crooked(mean), 4).risk, rtol=1e-10)
+
+
+def test_an_attending_query_narrows_the_gap_of_many_heads_at_a_large_mean():
+    """Between the means of the claim the ratio of the two gaps passes 1, and stays below."""
+    base = one_step(10, 10)
+    gaps = [[best_heads(problem(c), 11, query_masked=masked).risk - base for masked in (False, True)] for c in (12, 16)]
+    assert gaps[0][0] > 1.02 * gaps[0][1] and gaps[1][0] < 0.98 * gaps[1][1]
 
 
 def test_without_gaussian_laws_the_statements_fail():

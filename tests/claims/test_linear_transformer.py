@@ -144,6 +144,12 @@ PLANTED = [
     ),
     Planted("bayes-beside", f"{HOME}.bayes_beside.networks", forgotten),
     Planted("single-head", f"{HOME}.single_head.networks", forgotten),
+    # FULL has the loss of a network that is deeper.
+    Planted(
+        "diag-like-full-uniform",
+        f"{HOME}.like_full.networks",
+        exchanged(lambda name: "diag 5" if name.startswith("full") else name),
+    ),
     # FULL networks that are no other than DIAG.
     Planted(
         "diag-like-full",

@@ -115,6 +115,22 @@ def test_words_of_a_transcription_that_fail_are_not_called_false(report):
     assert "Of two readings the other one holds." in card[: card.index("What is undecided")]
 
 
+def test_what_our_networks_do_not_show_is_not_called_false(tmp_path):
+    own = {
+        "saw": claim("saw", "linear-transformer", "Networks go up", observed=True),
+        "one": claim("one", "elsa", "One"),
+    }
+    results = {id: judged(id, Evidence((equal("a", 1, 2, tolerance=0, reason="-"),))) for id in own}
+    write_report(tmp_path, own, results)
+    verdicts = {each["id"]: each for each in json.loads((tmp_path / "verdicts.json").read_text())}
+    assert [verdicts[id]["standing"] for id in own] == ["not-in-ours", "does-not-hold"]
+    text, front = Page(tmp_path / "claims" / "saw.html").text, Page(tmp_path / "index.html").text
+    assert "not in our networks" in text and "does not hold" not in text
+    assert "It saw this in networks that it trained; judged here on ours." in text
+    card = front[front.index("What papers saw in their networks, and ours don’t show") :]
+    assert "Networks go up" in card[: card.index("All claims")]
+
+
 def test_long_runs_rates_controls_and_origins_are_told(report):
     text = Page(report / "claims" / "lt-bars.html").text
     for words in (

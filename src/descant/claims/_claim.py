@@ -52,6 +52,8 @@ class Claim:
       `$mathematics$`.
     - `budgets`: what is done at each budget, in words; `seconds`: about how long the quick budget takes on one core:
       the longest claims are begun first.
+    - `observed`: that a paper saw it in networks that it trained, and it is judged on ours, whatever the verdict: what
+      ours don't show is not false of its own.
     - `needs`: packages that are not in the core, by the names under which they are imported; who lacks one is told
       before anything is computed.
     """
@@ -70,6 +72,7 @@ class Claim:
     seconds: float
     experiment: "Callable[[Lab], Evidence]"
     needs: tuple[str, ...] = ()
+    observed: bool = False
 
     @property
     def doubtful(self) -> bool:
@@ -77,8 +80,14 @@ class Claim:
         return self.seen in DOUBTFUL
 
     def standing(self, verdict: Verdict) -> str:
-        """What a verdict says of the claim: where words that may be corrupt fail, nothing is said of the paper."""
-        return "not-as-read" if verdict == "does-not-hold" and self.doubtful else verdict
+        """What a verdict says of the claim.
+
+        Where words that may be corrupt fail, nothing is said of the paper; where our networks don't show what it saw in
+        its own, nothing is said of those.
+        """
+        if verdict != "does-not-hold":
+            return verdict
+        return "not-as-read" if self.doubtful else "not-in-ours" if self.observed else verdict
 
     def evidence(self, lab: "Lab") -> Evidence:
         """Run the experiment; a `ValueError` if a refutation has no check, or a check stands against nothing."""
@@ -122,6 +131,7 @@ def claim(
     whose: str = "",
     seen: str = "",
     identity: bool = False,
+    observed: bool = False,
     needs: tuple[str, ...] = (),
 ):
     """Decorate an experiment so that it is found.
@@ -135,6 +145,10 @@ def claim(
         raise ValueError(f"whose of claim {id!r} is {said!r}; expected one of: {', '.join(WHOSE[its.own :])}.")
     if seen and (seen not in SEEN or said != "paper"):
         raise ValueError(f"seen of claim {id!r} is {seen!r}; expected one of: {', '.join(SEEN)}; only for a paper's.")
+    if observed and said != "paper":
+        raise ValueError(
+            f"observed of claim {id!r} is True; expected that only of a paper's, and this one is {said!r}."
+        )
     refutations = {"claim": refuted_by} if isinstance(refuted_by, str) else refuted_by
     if not refutations or CONTROL in refutations:
         raise ValueError(
@@ -160,6 +174,7 @@ def claim(
             seconds=seconds,
             experiment=experiment,
             needs=needs,
+            observed=observed,
         )
         return experiment
 

@@ -13,6 +13,7 @@ MARKS = {
     "holds": "[green]holds[/green]",
     "does-not-hold": "[red]does not hold[/red]",
     "not-as-read": "[magenta]not as transcribed[/magenta]",
+    "not-in-ours": "[magenta]not in our networks[/magenta]",
     "undecided": "[yellow]undecided[/yellow]",
 }
 
@@ -152,7 +153,7 @@ def _print_summary(console, claims: "dict[str, Claim]", judgements: "dict[str, J
     from ..claims import PAPERS
 
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for column in ("paper", "holds", "does not hold", "not as transcribed", "undecided"):
+    for column in ("paper", "holds", "does not hold", "not as transcribed", "not in our networks", "undecided"):
         table.add_column(column, justify="left" if column == "paper" else "right")
     for paper in PAPERS.values():
         its = {id: judgement for id, judgement in judgements.items() if claims[id].paper == paper.id}

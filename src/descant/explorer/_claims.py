@@ -17,7 +17,7 @@ from ._python import written
 MOST_FIGURES = 6
 VERDICTS = "verdicts.json"
 UNJUDGED = "not-run"
-STANDINGS = ("holds", "does-not-hold", "not-as-read", "undecided", "failed", UNJUDGED)
+STANDINGS = ("holds", "does-not-hold", "not-as-read", "not-in-ours", "undecided", "failed", UNJUDGED)
 
 
 def listing(report: Path) -> dict[str, Any]:

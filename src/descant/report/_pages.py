@@ -21,6 +21,7 @@ STANDINGS = {
     "holds": ("holds", "✓"),
     "does-not-hold": ("does not hold", "✗"),
     "not-as-read": ("not as transcribed", "≠"),
+    "not-in-ours": ("not in our networks", "∌"),
     "undecided": ("undecided", "?"),
     "failed": ("experiment failed", "!"),
     "not-run": ("not run", "–"),
@@ -84,7 +85,8 @@ class Entry:
             own = "Ours: no paper makes this statement."
             return own if self.paper.own else ORIGINS[self.claim.whose]
         seen = SEEN.get(self.claim.seen)
-        return "The paper’s" + (f"; its words were seen {seen}." if seen else ".")
+        judged = " It saw this in networks that it trained; judged here on ours." if self.claim.observed else ""
+        return "The paper’s" + (f"; its words were seen {seen}." if seen else ".") + judged
 
     @property
     def tags(self) -> list[str]:

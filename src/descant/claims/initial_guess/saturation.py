@@ -51,8 +51,8 @@ def threshold(d: int, n: int, noise: float) -> float:
         least risk falls with every head up to $d$ (seen at $d=n=10$ and 3). Whether the last, $(d+1)$-th head still
         helps is decided by a criterion: without noise it never does; with noise and
         $V = 2\kappa^2/n + 2d(1+1/n)$, $\kappa = d+\sigma^2$, $D = 1 + dn/2 + \sigma^4/V$, it does exactly if
-        $a^2 < 4|\mu|^2 g(e-g)$, where $a = n/(n+d+1+\sigma^2)$, $e = n/(2D)$, $g = \sigma^2/(VD)$. The bound $d+1$ of
-        the paper is tight for noisy data with a large mean only.
+        $a^2 < 4|\mu|^2 g(e-g)$, where $a = n/(n+d+1+\sigma^2)$, $e = n/(2D)$, $g = \sigma^2/(VD)$. Among these laws
+        the bound $d+1$ of the paper is tight for noisy data with a large mean only; for others, see `constant-norm`.
     """,
     refuted_by={
         "useless": "A last head that helps where the criterion says that it does not.",

@@ -24,8 +24,9 @@ STEP = 0.5
     paper="linear-transformer",
     whose="paper",
     seen="no equations",
+    observed=True,
     where="Section 6, Figure 2",
-    title="GD++ mirrors the best constant ridge at every noise level",
+    title="Over the noise levels GD++ mirrors the best constant ridge, within a tenth of its largest loss",
     statement=r"""
         Over the noise levels, the loss of deep GD++ closely mirrors ConstRR's, which suggests that it estimates a
         single constant variance for all data. Read as: for our deepest GD++ networks on $U(0, 2)$, $U(0, 5)$, $\{1,

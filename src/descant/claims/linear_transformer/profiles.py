@@ -24,8 +24,9 @@ COUNT, TAIL_COUNT = (4_096, 32_768), (32_768, 131_072)
     paper="linear-transformer",
     whose="paper",
     seen="no equations",
+    observed=True,
     where="Section 6, Figure 2",
-    title="Two layers fit one noise level; from three on, the worst level is fitted twice as well",
+    title="Two layers fit one noise level; from three on, the worst is fitted twice as well, explosions aside",
     statement=r"""
         Trained on $\sigma \sim U(0, 5)$, a two-layer DIAG network behaves akin to GD++ and models a single noise level
         in the middle of the range; with three layers and more the results improve across the range, which is read as:

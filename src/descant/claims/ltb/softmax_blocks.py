@@ -84,6 +84,7 @@ SEEN = (
     paper="ltb",
     whose="paper",
     seen="transcription",
+    observed=True,
     where="Table 1",
     title="Softmax transformers need the MLP too, when tasks have a mean",
     statement=r"""

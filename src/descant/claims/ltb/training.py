@@ -74,7 +74,7 @@ def iterations(lab: Lab, kind: str, method: str) -> dict[str, Any]:
     paper="ltb",
     whose="extension",
     where="Section 6, left open there",
-    title="Gradient methods on the block's own weights find GD-beta",
+    title="At d = n = 5, gradient methods on the block's own weights find GD-beta from most small random starts",
     statement=r"""
         The paper shows that gradient flow over $(\beta, \Gamma)$ reaches the optimum, and leaves open what happens when
         the block itself is trained. Our answer for the setting of Figure 1 ($d = n = 5$, isotropic, no noise): from
@@ -175,6 +175,7 @@ def figure_1(lab: Lab, kind: Any) -> dict[str, Any]:
     paper="ltb",
     whose="paper",
     seen="transcription",
+    observed=True,
     where="Figure 1",
     title="Trained on fresh prompts, the block ends clearly below self-attention",
     statement=r"""

@@ -27,7 +27,7 @@ BEST = 8
     paper="descant",
     whose="extension",
     where="Beside Figure 3 of Vladymyrov et al. 2024",
-    title="Trained on noise levels 1 and 3, networks that fit better are better without noise, too",
+    title="Trained on noise levels 1 and 3, networks that fit better are by rank better without noise, too",
     statement=r"""
         Vladymyrov et al. find that FULL fits $\sigma \in \{1, 3\}$ better than DIAG and does worse on levels not
         trained on. Over all our networks of two layers and more that see the labels' size (DIAG, free weights, one
@@ -126,7 +126,6 @@ def _figure(rows: list[tuple[Any, ...]], bayes: dict[float, float], levels: list
     return Figure(
         "extrapolation-and-fit",
         "Loss at levels that were not trained against the fit",
-        "Each point is a network. Below and above the trained levels better fits go with smaller losses; between "
-        "them, not.",
+        "Each point is a network. Without noise better fits go with smaller losses; between the trained levels, not.",
         tuple(panels),
     )

@@ -2,7 +2,7 @@
 import { FigureView, byId, make, number, readState, stream, trouble, words, writeState } from "./common.js";
 
 const DEFAULTS = { claim: "", words: "", standing: "" };
-const STANDINGS = { holds: ["holds", "✓"], "does-not-hold": ["does not hold", "✗"], "not-as-read": ["not as transcribed", "≠"], undecided: ["undecided", "?"], failed: ["experiment failed", "!"], "not-run": ["not run", "–"] };
+const STANDINGS = { holds: ["holds", "✓"], "does-not-hold": ["does not hold", "✗"], "not-as-read": ["not as transcribed", "≠"], "not-in-ours": ["not in our networks", "∌"], undecided: ["undecided", "?"], failed: ["experiment failed", "!"], "not-run": ["not run", "–"] };
 const OUTCOMES = { passes: "holds", refutes: "does-not-hold", undecided: "undecided" };
 const state = readState(DEFAULTS);
 const form = byId("filter");
