@@ -78,10 +78,13 @@ def test_a_matrix_that_turns_is_not_told_by_eigenvalues(contexts):
     assert told(sound, contexts).endswith("a matrix with eigenvalues from -0.6 to -0.4")
 
 
-def test_what_is_worse_than_a_constant_is_near_nothing():
-    match = Match("gradient descent", "", {"step": 0.1, "steps": 1}, 1, Share(-0.4, 0.05))
-    found = Explanation("the network", "", 64, 0.0, "none of these", "", match=match)
+@pytest.mark.parametrize("share", [-0.4, 0.08])
+def test_what_is_no_better_than_a_constant_is_near_nothing(share):
+    match = Match("gradient descent", "", {"step": 0.1, "steps": 1}, 1, Share(share, 0.05))
+    estimators = (Estimate("gd", match.share),)
+    found = Explanation("the network", "", 64, 0.0, "none of these", "", match=match, estimators=estimators)
     assert whole_sentence(found) == "the network is none of the algorithms that we know (nor near any)."
+    assert "None of the estimators that we know is near it." in more_sentences(found)
 
 
 def test_a_number_has_the_digits_that_its_error_leaves():

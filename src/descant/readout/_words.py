@@ -8,7 +8,7 @@ from .._counted import counted
 from ._explanation import CONSTANT, DIVERGES, IS, IS_NEARLY, NONE, Estimate, Explanation, OneStep
 from ._layers import AtLevels, Layer
 from ._match import NEARLY, ROUNDING, WEIGHTS
-from ._regression import Fit
+from ._regression import Fit, Share
 from ._spelled import CLEARLY, NO_PENALTY, called, give, parameters, percent, polynomial
 from ._trace import MERGED
 
@@ -121,8 +121,8 @@ def whole_sentence(found: Explanation) -> str:
     if found.verdict == IS_NEARLY:
         fitted = "" if match.method == WEIGHTS else f", with {counted(match.numbers, 'number')} fitted"
         return f"{who} is nearly {called(match)}: {parameters(match)}; that is {share} of {does}{fitted}."
-    # A share below zero is that of one that is worse than a constant.
-    best = f"best: {called(match)}, {share}" if match.share.value > 0 else "nor near any"
+    # A share that may as well be zero, or below, is that of one that is no better than a constant.
+    best = f"best: {called(match)}, {share}" if _clear(match.share) else "nor near any"
     return f"{found.model} is none of the algorithms that we know ({best})."
 
 
@@ -131,6 +131,10 @@ def _who(found: Explanation) -> tuple[str, str]:
     if _is_linear(found, 1 - NEARLY if found.verdict == IS_NEARLY else ROUNDED):
         return found.model, "what it does"
     return f"the linear part of {found.model}", "it"
+
+
+def _clear(share: Share) -> bool:
+    return share.value > CLEARLY * share.error
 
 
 def _is_linear(found: Explanation, left: float) -> bool:
@@ -195,7 +199,7 @@ def _of_estimators(best: Estimate, *, exactly: bool) -> str:
     """The nearest estimator, which a model may well be that is none of the algorithms."""
     if exactly and 1 - best.share.value <= ROUNDING:
         return f"It answers as the estimator {best.name} does, to rounding."
-    if best.share.value <= 0:
+    if not _clear(best.share):
         return "None of the estimators that we know is near it."
     return f"Of the estimators that we know, {best.name} is nearest ({percent(best.share)})."
 
