@@ -9,7 +9,7 @@ import pytest
 
 from descant import LinearRegression, attention as at, estimators as es
 from descant.programs import compile_program
-from descant.readout import Explanation, Layer, Linearity, Match, Share
+from descant.readout import Explanation, Layer, Linearity, Match, Share, explain
 from descant.readout._contexts import Contexts
 from descant.readout._exact import exact_match
 from descant.readout._explanation import Estimate, OneStep
@@ -121,6 +121,21 @@ def test_every_level_has_its_own_way():
 
 def test_a_share_below_zero_explains_nothing():
     assert "explains nothing of its update" in layer_sentence(layer(share=Share(-3.0, 0.2)))
+
+
+def test_a_layer_that_may_as_well_go_down_is_not_said_to_go_up():
+    told = {"size": 1.0, "share": Share(0.3, 0.1)}
+    assert "the best one, of size -0.007 ± 0.008, explains" in layer_sentence(Layer("layer 1", -0.007, 0.008, **told))
+    assert "the best one, an ascent of size 0.07 ± 0.01, ex" in layer_sentence(Layer("layer 1", -0.07, 0.01, **told))
+
+
+def test_a_network_that_is_no_single_step_is_not_set_beside_the_best():
+    key = jax.random.key(1)
+    found = explain(
+        at.Full.random(D, layers=2, heads=2, key=key, scale=0.12), LinearRegression(D, N, noise=0.5), contexts=64
+    )
+    assert found.verdict == "none of these" and "gamma" in found.match.parameters, found.text
+    assert found.one_step is None
 
 
 def test_a_matrix_is_told_by_powers_where_it_is_made_of_them():

@@ -35,13 +35,11 @@ def layer_sentence(layer: Layer) -> str:
         shrunk = _at_levels(layer.shrinkage, ", ", "shrunk by", "grown by")
         return f"{name} only rescales the answer{shrunk}."
     if layer.share.value < MOSTLY:
-        upwards = "an ascent " if (layer.step or 0.0) < 0 else ""
-        size = give(abs(layer.step or 0.0), layer.step_error)
-        return (
-            f"{name} is no gradient step that we know: the best one, {upwards}of size {size}, explains "
-            f"{percent(layer.share) if layer.share.value > 0 else 'nothing'} of its update."
-        )
-    step = _step(layer)
+        way, size = _step(layer)
+        best = f"the best one, {'an ascent ' if way == 'ascent' else ''}of size {size}"
+        explained = percent(layer.share) if layer.share.value > 0 else "nothing"
+        return f"{name} is no gradient step that we know: {best}, explains {explained} of its update."
+    step = " of size ".join(_step(layer))
     if layer.shrinking > layer.gradient + layer.momentum:
         # The largest part first: a step may be next to nothing beside it.
         shrunk = _at_levels(layer.shrinkage, ", ", "shrunk by", "grown by")
@@ -82,10 +80,11 @@ def _matrix_told(m: Fit) -> str:
     return f"a matrix that is not made of powers of S (they explain {explained} of what it adds to I)"
 
 
-def _step(layer: Layer) -> str:
-    """A step down the gradient, or up it, and its size."""
-    size = layer.step or 0.0
-    return f"{'step' if size >= 0 else 'ascent'} of size {give(abs(size), layer.step_error)}"
+def _step(layer: Layer) -> tuple[str, str]:
+    """A step down the gradient, or up it, and its size; one that may as well go down is not said to go up."""
+    size = (layer.step or 0.0) + 0.0  # no minus before nothing
+    upwards = size < -CLEARLY * layer.step_error
+    return "ascent" if upwards else "step", give(-size if upwards else size, layer.step_error)
 
 
 def _at_levels(numbers: AtLevels, lead: str, less: str, more: str) -> str:
