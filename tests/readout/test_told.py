@@ -151,6 +151,10 @@ def test_of_answers_that_are_not_linear_the_linear_part_is_told():
     assert "99.2% ± 0.1% of it, with" in whole_sentence(bent)
     straight = dataclasses.replace(bent, linearity=Linearity(Share(0.999, 0.0), 16))
     assert "linear part" not in whole_sentence(straight)
+    none = dataclasses.replace(
+        bent, verdict="none of these", match=dataclasses.replace(facts["match"], share=Share(0.97, 0.01))
+    )
+    assert "(best: gradient descent, 97% ± 1% of its linear part)" in whole_sentence(none)
     exact = dataclasses.replace(straight, verdict="is")
     assert whole_sentence(exact).startswith("the linear part of the network is gradient descent")
 

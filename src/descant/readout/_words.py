@@ -121,7 +121,8 @@ def whole_sentence(found: Explanation) -> str:
         fitted = "" if match.method == WEIGHTS else f", with {counted(match.numbers, 'number')} fitted"
         return f"{who} is nearly {called(match)}: {parameters(match)}; that is {share} of {does}{fitted}."
     # A share that may as well be zero, or below, is that of one that is no better than a constant.
-    best = f"best: {called(match)}, {share}" if _clear(match.share) else "nor near any"
+    of = "" if _is_linear(found, 1 - match.share.value) else " of its linear part"
+    best = f"best: {called(match)}, {share}{of}" if _clear(match.share) else "nor near any"
     return f"{found.model} is none of the algorithms that we know ({best})."
 
 
