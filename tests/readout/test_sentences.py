@@ -82,7 +82,7 @@ def test_many_steps_with_a_penalty_are_no_doublings():
     # More than were tried: doublings fit, and the sentence says that steps would as well.
     many = explain(Penalised(128, 0.02, 0.5), TASK, contexts=64)
     assert (many.match.algorithm, many.match.parameters["steps"]) == ("ridge by Newton-Schulz", 7)
-    assert any("those of 128 steps of gradient descent on the same ridge loss" in each for each in many.sentences)
+    assert any("answer as 128 steps of gradient descent on the same ridge loss do" in each for each in many.sentences)
 
 
 def test_a_mean_shrinkage_where_noise_levels_are_not_known():

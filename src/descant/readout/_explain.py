@@ -165,7 +165,7 @@ def _penalties(task: AbstractTask, question: Question, drawn: Contexts) -> tuple
 
 
 def _one_step(task: AbstractTask, trace: Trace, told: Match) -> OneStep | None:
-    """Start and Gamma of a single layer beside the best ones; of others, where GD-beta is what is told."""
+    """Start and Gamma of a single layer beside the best ones; of others, where such a step is what they nearly are."""
     if trace.merged is not None:
         start, tensor = (np.asarray(each, float) for each in (trace.merged.offset, trace.merged.tensor))
         d = len(start)
@@ -173,7 +173,7 @@ def _one_step(task: AbstractTask, trace: Trace, told: Match) -> OneStep | None:
         own = np.pad(gamma, ((0, 0), (0, 1)))[:, :, None] * np.append(-start, 1.0)[None, None, :]
         rest = tensor - (own + np.swapaxes(own, 1, 2)) / 2
         others = float((rest**2).sum() / max((tensor**2).sum(), 1e-300))
-    elif "gamma" in told.parameters:
+    elif "gamma" in told.parameters and told.share.value >= NEARLY:
         gamma = np.asarray(told.parameters["gamma"])
         start, others = np.asarray(told.parameters.get("start", np.zeros(len(gamma)))), 1 - told.share.value
     else:

@@ -152,7 +152,7 @@ def _states(found: Explanation) -> Figure | None:
     return Figure(
         "states",
         f"Theorem 4.1 in {found.model}: M, u, a and w",
-        "Each in the eigenbasis of a context's S, means over contexts; u and w as multiples of X^T y / n there, where "
+        "Each in the eigenbasis of a context's S, means over contexts; u and w as multiples of Xᵀy/n there, where "
         "that explains at least half of them.",
         panels,
     )

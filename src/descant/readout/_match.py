@@ -141,10 +141,15 @@ def _named(algorithm: Algorithm, candidate: Candidate, explained: Share, questio
 def chosen(found: tuple[Match, ...]) -> Match:
     """The one that is told: that of the largest share, or one with fewer numbers that leaves little more.
 
-    Little more is less than twice as much, or less than ten times where all but a thousandth is explained.
+    Little more is less than twice as much, or less than ten times where all but a thousandth is explained, and never
+    so much that it is not near any more. Where none is near, it is no more than the standard error.
     """
-    least = max(1 - found[0].share.value, 0.0)
-    limit = max(AS_GOOD * least, min(MANY * least, 1 - ENOUGH), NOTHING_LEFT)
+    best = found[0].share
+    least = max(1 - best.value, 0.0)
+    if best.value < NEARLY:
+        limit = least + best.error
+    else:
+        limit = min(max(AS_GOOD * least, min(MANY * least, 1 - ENOUGH), NOTHING_LEFT), 1 - NEARLY)
     close = _without_twins([each for each in found if 1 - each.share.value <= limit])
     return min(close, key=lambda each: (each.numbers, -each.share.value))
 

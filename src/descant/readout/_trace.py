@@ -27,6 +27,8 @@ from ._stack import MOST_DIMENSIONS, Stack, States
 SAME = 1e-13
 # Answers whose squared difference is less than this share of their square are the same.
 AGREE = 1e-12
+# How the vectors of a single layer were had.
+MERGED = "its weights"
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ def _of_weights(model: AbstractPredictor, contexts: Contexts) -> Trace:
     first = np.zeros_like(answers) if start is None else np.broadcast_to(start, answers.shape)
     name = "the layer" if merged is not None else "the model"
     layers = model.layers if isinstance(model, AbstractLinearTransformer) else None
-    how = "its weights" if merged is not None else "its weight vectors"
+    how = MERGED if merged is not None else "its weight vectors"
     return Trace(np.stack([first, answers]), (name,), how, start, merged=merged, layers=layers)
 
 

@@ -111,8 +111,19 @@ function hear(event) {
   status.textContent = event.failure ? `The experiment failed: ${event.failure}` : `Judged in ${event.seconds.toFixed(1)} s: ${STANDINGS[event.standing][0]}.${same}`;
   byId("one-badge").replaceChildren(badge(event.standing));
   byId("one-result").hidden = false;
-  const value = (check) => (check.relation === "is" ? (check.value ? "yes" : "no") : `${check.value === null ? "not finite" : number(check.value, 5)}${check.error ? ` ± ${number(check.error, 2)}` : ""}`);
-  byId("checks").tBodies[0].replaceChildren(...event.checks.map((check) => make("tr", {}, make("td", {}, badge(OUTCOMES[check.outcome], check.outcome)), make("th", { scope: "row" }, words(check.name)), make("td", { class: "numeric" }, value(check)), make("td", { class: "numeric" }, check.relation === "is" ? "yes" : `${check.relation} ${check.bound === null ? "not finite" : number(check.bound, 5)}`))));
+  const finite = (value, most) => (value === null ? "not finite" : number(value, most));
+  const spread = (value, error) => finite(value, 5) + (error ? ` ± ${number(error, 2)}` : "");
+  const small = (text) => (text ? [" ", make("span", { class: "exact" }, text)] : []);
+  const ours = ({ relation, value, error, interval }) => {
+    if (relation === "is") return [value ? "yes" : "no"];
+    return [spread(value, interval ? 0 : error), ...small(interval && `(${finite(interval[0], 3)} to ${finite(interval[1], 3)})`)];
+  };
+  // What may be missing of it is told, too: without that, rounding above zero would pass for nothing.
+  const wanted = ({ relation, bound, bound_error: error, tolerance }) => {
+    if (relation === "is") return ["yes"];
+    return [`${relation} ${spread(bound, error)}`, ...small(tolerance && `${relation === "≈" ? "resolution" : "tolerance"} ${number(tolerance, 3)}`)];
+  };
+  byId("checks").tBodies[0].replaceChildren(...event.checks.map((check) => make("tr", {}, make("td", {}, badge(OUTCOMES[check.outcome], check.outcome)), make("th", { scope: "row" }, words(check.name)), make("td", { class: "numeric" }, ...ours(check)), make("td", { class: "numeric" }, ...wanted(check)))));
   const place = byId("one-figures");
   place.replaceChildren(...event.figures.map((_, index) => {
     const copy = byId("figure-template").content.cloneNode(true).firstElementChild;

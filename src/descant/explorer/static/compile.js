@@ -38,7 +38,7 @@ text.addEventListener("input", () => {
   wait = setTimeout(check, 150);
 });
 // What is drawn below is of another text.
-function changed() { if (!byId("made").hidden) status.textContent = "Changed: press Compile."; }
+function changed() { if (!byId("made").hidden) status.textContent = "Changed: what is drawn below is of another text, until it is compiled again."; }
 
 text.addEventListener("scroll", () => {
   byId("controls").querySelector(".lines").scrollTop = text.scrollTop;
