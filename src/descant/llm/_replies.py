@@ -11,7 +11,7 @@ import re
 from ._pairs import HIGH, LOW
 from ._thoughts import without_thoughts
 
-NUMBER = r"[-+−]?\d+(?:[.,٫]\d+)?"
+NUMBER = r"[-+−]?(?:\d+(?:[.,٫]\d+)?|[.٫]\d+)"
 # A sign of a word; Chinese, Japanese and Korean put no space between a word and a number.
 _SIGN = r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 _ENDS = rf"(?!{_SIGN}|[.,٫]\d|%)"
@@ -24,18 +24,38 @@ _WIDE = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
 # Words that come before a score, beside the one that was asked for.
 _ASKED = ("score", "rating", "similarity", "answer", "value")
 # One loop over alternatives that exclude each other: a reply may be megabytes of spaces.
-_BETWEEN = r"""(?:of|is|would be|should be|[:=(\[{→–\s"']|->|-(?![\d>]))*"""
-_GUESSED = re.compile(rf"\b(?:guess(?:ed)?|estimated?|prediction)\b(?:{_BETWEEN}|\s+was\s+)({NUMBER}){_ENDS}", re.I)
+_BETWEEN = r"""(?:of|is|would be|should be|[:=(\[{→–\s"']|->|-(?![\d>.]))*"""
+_GUESSED = re.compile(
+    rf"\b(?:guess(?:ed)?(?:\s(?:score|rating|similarity|value))?|estimated?|prediction)\b(?:{_BETWEEN}|\s+was\s+)"
+    rf"({NUMBER}){_ENDS}",
+    re.I,
+)
+# What is said about a score, with a number of its own.
+_ABOUT = re.compile(
+    rf"(?:\b(?:confidence|certainty|probability|difference|margin)\b(?:\sof\b)?\W{{0,6}}|[±]\s?)({NUMBER})", re.I
+)
+# A number that is turned down: "not a 5", "rather than 4.2".
+_NOT = re.compile(
+    rf"(?:\bnot|n't|\brather\sthan|\binstead\sof|\bshort\sof)\s(?:quite\s)?(?:an?\s)?(?:full\s|perfect\s)?"
+    rf"{NUMBER}{_ENDS}",
+    re.I,
+)
+_MEANS = (
+    r"(?:(?:would|could|will)\s)?(?:mean(?:s|ing)?|indicat(?:es?|ing)|represent(?:s|ing)?|signif(?:y|ies)|den(?:ote|otes)|"
+    r"impl(?:y|ies)|stands?\sfor|corresponds?\sto|(?:is|be)\s(?:for|reserved|only|used))\b"
+)
 # Counted things, and places in a list.
 _COUNTED = re.compile(
     rf"\b(?:{NUMBER}\s+(?:out\s+)?of\s+(?:the\s+)?)?{NUMBER}\s+"
     r"(?:sentences?|pairs?|examples?|words?|statements?|texts?|sources?|people|reasons?|steps?)\b"
-    r"|\b(?:sentences?|texts?|pairs?|examples?|statements?|steps?)\s*\d+\b|#\d+\b"
+    r"|\b(?:sentences?|texts?|pairs?|examples?|statements?|steps?)\s*\d+\b(?![.,٫]\d)|#\d+\b(?![.,٫]\d)"
     rf"|(?<!\d){NUMBER}\s*(?:[个個]|つの|개의)|(?:句子?|文|문장)\s*\d+"
     r"|^[ \t]*1[.)]\s+(?=\d)",
     re.IGNORECASE | re.MULTILINE,
 )
-_PLACES = re.compile(r"^[ \t]*(\d+)[.)]\s+(?=[A-Za-z])", re.MULTILINE)
+_PLACES = re.compile(r"(?:^[ \t#]*|\()(\d+)[.)]\s+(?=[A-Za-z])", re.MULTILINE)
+# A line with nothing but a number in it, and perhaps its place in a list.
+_ALONE = re.compile(rf"^[ \t]*(?:\d+[.)][ \t]+)?({NUMBER})[ \t]*$", re.MULTILINE)
 _RANGE = re.compile(rf"(?<![\d.,])({NUMBER})\s*(?:-|–|—|~|to|bis|or)\s*({NUMBER}){_ENDS}")
 _OUT_OF = r"\s*(?:/|out\s+of|of|von|de|sur|su|из)\s*"
 
@@ -62,6 +82,7 @@ def parse_score(
         text = text.rsplit(stem.strip(), 1)[1]
     text = _MARKS.sub("", _TOKENS.sub(" ", text.translate(_WIDE)))
     text = _COUNTED.sub(" ", _without_scale(_without_places(text), low, high))
+    text = _without_others(text, low, high)
     found, rivals = _chosen(text, asked, low, high)
     if found is None:
         return None, "not a number"
@@ -77,17 +98,24 @@ def parse_score(
 def _chosen(text: str, asked: str, low: float, high: float) -> tuple[re.Match[str] | None, set[float]]:
     """The number that is meant, and the values of those that might be."""
     words = "|".join(re.escape(word) for word in dict.fromkeys((*_last_words(asked), *_ASKED)))
+    # "The score for the last pair is", too.
+    of = r"(?:\s{1,3}(?:for|of|between)\s[^.!?\n\d]{1,80}?\b(?:is|be)\b)?"
     # A number that follows an asked-for word in its own line, whatever joins the two.
-    after = list(re.finditer(rf"(?<!\w)(?:{words}){_BETWEEN}({NUMBER}){_ENDS}", text, re.IGNORECASE))
+    after = list(re.finditer(rf"(?<!\w)(?:{words}){of}{_BETWEEN}({NUMBER}){_ENDS}", text, re.IGNORECASE))
     # Begun with, and the rest explains it; but "4.1 is the guess" goes on about it.
-    begins = re.match(rf"[\s\"'(\[{{#>]*({NUMBER}){_ENDS}(?!\s+(?:is|was|seems|would|might)\b)", text)
-    if after:
-        # Begun with another number, and named one later: either may be meant.
-        return after[-1], {_value(each.group(1)) for each in (*after, *([begins] if begins else []))}
-    if begins:
-        return begins, set()
+    begins = re.match(rf"[\s\"'(\[{{#>]*({NUMBER}){_ENDS}(?!\s+(?:is|was|seems|would|might)\b|\s*(?:→|[-=]>))", text)
     numbers = list(re.finditer(rf"({_NUMBER.pattern})", text))
     guesses = {each.start(1) for each in _GUESSED.finditer(text)}
+    if after:
+        after = [each for each in after if each.start(1) not in guesses] or after
+        # Begun with another number, or a score named elsewhere, with its decimal: each may be meant.
+        aside = guesses | {each.start(1) for each in _ABOUT.finditer(text)}
+        others = [each for each in numbers if each.start() not in aside and not each.group().isdigit()]
+        rivals = {_value(each.group(1)) for each in (*after, *others, *([begins] if begins else []))}
+        return after[-1], {each for each in rivals if low <= each <= high}
+    if begins:
+        # Each on a line of its own: of several pairs, perhaps.
+        return begins, {_value(each.group(1)) for each in _ALONE.finditer(text)}
     meant = [each for each in numbers if each.start() not in guesses] or numbers
     values = {_value(each.group()) for each in numbers}
     return (meant[-1] if meant else None), {each for each in values if low <= each <= high}
@@ -110,8 +138,25 @@ def _without_scale(text: str, low: float, high: float) -> str:
     text = re.sub(
         rf"[满滿]分[为為是]?\s*{top}\s*分?|{top}\s*[点點分점]\s*(?:[满滿満]分?[点點]?|만점)\s*(?:中|에)?", " ", text
     )
+    # An interval. "[0,5]" alone may be half a point.
+    text = re.sub(rf"[\[(]\s?(?:{ends})[,;]\s?{top}\s?[\])](?=[^\d\n]{{0,40}}\d)", " ", text)
     # "0 = unrelated, 5 = the same": a key to the scale.
     return re.sub(rf"\b(?:{ends})\s*(?:=|means|being)\s*(?=[a-z])", " ", text, flags=flags)
+
+
+def _without_others(text: str, low: float, high: float) -> str:
+    """Without the ends of the scale where it is told what they mean ("a score of 5 would mean the same"), and without
+    what is turned down; unless no number is left.
+    """
+    ends = r"(?:0(?:\.0+)?|1(?:\.0+)?|" + "|".join(rf"{end:g}(?:\.0+)?" for end in (low, high)) + ")"
+    a_score = r"(?:an?\s|the\s)?(?:\w{1,12}\s)?(?:score|rating|similarity|value)\sof\s"
+    left = re.sub(rf"\b{a_score}{ends}\s{_MEANS}", " ", text, flags=re.IGNORECASE)
+    answers = r"(?!my\b|right|appropriate|correct|best|fair|the\s(?:score|rating|answer|best|right|correct))"
+    told = (
+        rf"\b(?:where|with|and|since|while|whereas)\s(?:{a_score})?{ends}\s(?:(?:is|are)\s{answers}(?=[a-z])|{_MEANS})"
+    )
+    left = _NOT.sub(" ", re.sub(told, " ", left, flags=re.IGNORECASE))
+    return left if _NUMBER.search(left) else text
 
 
 def _last_words(asked: str) -> list[str]:
