@@ -154,6 +154,26 @@ def test_what_a_text_says(text, value, status):
     assert parse_score(text, "score: ") == (value, status)
 
 
+@pytest.mark.parametrize(
+    ("asked", "text", "value", "status"),
+    [
+        ("A: ", "3.2, since a 5 is what the same would have", 3.2, OK),
+        ("A: ", "A: 3.2", 3.2, OK),
+        ("<score>", "<pair><a>x</a><b>y</b><guess>3.0</guess><score>3.1</score></pair>", 3.1, OK),
+        ("- similarity (0 to 5): ", "- initial guess: 3.0\n- similarity (0 to 5): 3.1", 3.1, OK),
+        ("output: ", "The output is 3.1 (the guess was 4.3)", 3.1, OK),
+        # The line of the query once more: its inputs are numbers, too.
+        ("-> ", "4.2, 1.1 (guess 4.3) -> 3.1", 3.1, DOUBT),
+        ("-> ", "4.2, 1.1 -> 3.1", 3.1, DOUBT),
+        (" = ", "f(4.2, 1.1) = 3.1", 3.1, DOUBT),
+        ("y = ", "y = 5.0 + 0.3 = 4.3", 4.3, OK),
+        ("y = ", "With w1 = 0.5, w2 = -0.3: y = 5 + 0.5*(4.2-5) - 0.3*(1.1-5) ≈ 4.27", 4.27, DOUBT),
+    ],
+)
+def test_after_what_a_wording_puts_before_a_score(asked, text, value, status):
+    assert parse_score(text, asked) == (value, status)
+
+
 PIECES = (
     "score ",
     "score: 3 ",
@@ -174,6 +194,7 @@ PIECES = (
     "score for a ",
     "[0,5]",
     "3.8\n",
+    "= 1 + ",
 )
 
 

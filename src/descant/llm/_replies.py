@@ -1,6 +1,7 @@
 """The score in a text. Models echo the question, think aloud and name the scale: none of that is their answer.
 
-What a model thought is dropped, then what repeats the prompt, then the names of the scale and what is merely counted.
+What a model thought is dropped, then what repeats the prompt, then the names of the scale, what is merely counted, and
+what is turned down.
 Of the numbers that are left, the last one after the word that was asked for counts; else one that the text begins with;
 else the last that is not called a guess. Where others are left that differ and might be meant, the answer is flagged
 as ambiguous. A score out of another top than the scale's is no score on it.
@@ -24,7 +25,7 @@ _WIDE = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
 # Words that come before a score, beside the one that was asked for.
 _ASKED = ("score", "rating", "similarity", "answer", "value")
 # One loop over alternatives that exclude each other: a reply may be megabytes of spaces.
-_BETWEEN = r"""(?:of|is|would be|should be|[:=(\[{→–\s"']|->|-(?![\d>.]))*"""
+_BETWEEN = r"""(?:of|is|would be|should be|[:=()\[{>→–\s"']|->|-(?![\d>.]))*"""
 _GUESSED = re.compile(
     rf"\b(?:guess(?:ed)?(?:\s(?:score|rating|similarity|value))?|estimated?|prediction)\b(?:{_BETWEEN}|\s+was\s+)"
     rf"({NUMBER}){_ENDS}",
@@ -44,6 +45,8 @@ _MEANS = (
     r"(?:(?:would|could|will)\s)?(?:mean(?:s|ing)?|indicat(?:es?|ing)|represent(?:s|ing)?|signif(?:y|ies)|den(?:ote|otes)|"
     r"impl(?:y|ies)|stands?\sfor|corresponds?\sto|(?:is|be)\s(?:for|reserved|only|used))\b"
 )
+# "= 5 + 0.3 = 5.3": what stands between the first sign and the last is on its way to a number.
+_SUM = re.compile(r"=[\d. \t+*×·/()−-]{3,200}(?=[=≈][ \t]?[-−]?[\d.])")
 # Counted things, and places in a list.
 _COUNTED = re.compile(
     rf"\b(?:{NUMBER}\s+(?:out\s+)?of\s+(?:the\s+)?)?{NUMBER}\s+"
@@ -80,7 +83,7 @@ def parse_score(
     text = answer
     if stem.strip() and stem.strip() in text:
         text = text.rsplit(stem.strip(), 1)[1]
-    text = _MARKS.sub("", _TOKENS.sub(" ", text.translate(_WIDE)))
+    text = _MARKS.sub("", _SUM.sub("", _TOKENS.sub(" ", text.translate(_WIDE))))
     text = _COUNTED.sub(" ", _without_scale(_without_places(text), low, high))
     text = _without_others(text, low, high)
     found, rivals = _chosen(text, asked, low, high)
@@ -97,11 +100,11 @@ def parse_score(
 
 def _chosen(text: str, asked: str, low: float, high: float) -> tuple[re.Match[str] | None, set[float]]:
     """The number that is meant, and the values of those that might be."""
-    words = "|".join(re.escape(word) for word in dict.fromkeys((*_last_words(asked), *_ASKED)))
+    words = "|".join(dict.fromkeys((*_names(asked), *map(_word, _ASKED))))
     # "The score for the last pair is", too.
     of = r"(?:\s{1,3}(?:for|of|between)\s[^.!?\n\d]{1,80}?\b(?:is|be)\b)?"
     # A number that follows an asked-for word in its own line, whatever joins the two.
-    after = list(re.finditer(rf"(?<!\w)(?:{words}){of}{_BETWEEN}({NUMBER}){_ENDS}", text, re.IGNORECASE))
+    after = list(re.finditer(rf"(?:{words}){of}{_BETWEEN}({NUMBER}){_ENDS}", text, re.IGNORECASE))
     # Begun with, and the rest explains it; but "4.1 is the guess" goes on about it.
     begins = re.match(rf"[\s\"'(\[{{#>]*({NUMBER}){_ENDS}(?!\s+(?:is|was|seems|would|might)\b|\s*(?:→|[-=]>))", text)
     numbers = list(re.finditer(rf"({_NUMBER.pattern})", text))
@@ -159,10 +162,17 @@ def _without_others(text: str, low: float, high: float) -> str:
     return left if _NUMBER.search(left) else text
 
 
-def _last_words(asked: str) -> list[str]:
-    """The word that a wording puts before a score; of "their similarity is", the noun."""
+def _names(asked: str) -> list[str]:
+    """What a wording puts before a score: the last word; of "their similarity is", the noun; of "->", the sign."""
     words = [word for word in re.findall(r"[A-Za-zÀ-ɏ]+", asked) if word.lower() not in ("is", "are", "be", "to")]
-    return words[-1:]
+    if words:
+        return [_word(words[-1])]
+    return [re.escape(asked.strip())] if asked.strip() else []
+
+
+def _word(word: str) -> str:
+    """A word by itself; a letter only with its colon, since "a" may be an article."""
+    return rf"(?<!\w){re.escape(word)}" + (r"(?=\s?[:=≈])" if len(word) == 1 else "")
 
 
 def _value(text: str) -> float:
