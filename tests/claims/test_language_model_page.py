@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from descant.claims import long_run
+from descant.claims import all_claims, long_run
 from descant.claims.initial_guess._shipped import shipped_judged, shipped_rows, shipped_study, shipped_text
-from descant.llm import by_wording, share_rows, share_verdict, summary, verdicts
+from descant.llm import by_wording, near_chance, share_rows, share_verdict, summary, verdicts
 from tests.support import ROOT
 
 PAGE = (ROOT / "docs" / "llm.md").read_text(encoding="utf-8")
@@ -99,6 +99,13 @@ def test_what_decides(study, judged):
     found = [row[6] for row in rows if row[6]]
     for verdicts_there in judged.values():
         assert [words[verdicts_there[claim].verdict] for claim in CLAIMS] == found[:-1]
+
+
+def test_the_front_page_says_when_a_gain_can_only_be_a_copy(study, judged):
+    assert near_chance(study)
+    assert "all that can be seen here is that it passes a guess on" in judged["SICK-R"]["a"].reason
+    helps = all_claims()["guess-helps"]
+    assert "near chance without one" in helps.title and "a guess is passed on" in helps.statement
 
 
 def test_shares(shipped, share):

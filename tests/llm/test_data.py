@@ -177,6 +177,16 @@ def test_a_relabelled_file_has_its_own_labels_and_asks_no_prompt_again(tmp_path)
     assert answers(model, data, folder)[0] == [[pytest.approx(5 - each)] for [each] in moved[0]]
 
 
+def test_one_prompt_may_belong_to_several_designs(tmp_path):
+    """Without demonstrations it makes no difference how many queries share them."""
+    data, model = benchmark(tmp_path / "data"), Copies()
+    for together in (2, 1):
+        setting = Setting(("none", "jaccard"), queries=6, shots=0, together=together)
+        results = run(model, data, setting, tmp_path / "out")
+        assert results.statuses == {"none": {"ok": 6}, "jaccard": {"ok": 6}}
+        assert len(model.asked) == 12
+
+
 def test_another_encoder_is_another_question_and_the_old_answers_stay(tmp_path):
     data, model, folder = benchmark(tmp_path / "data"), Copies(), tmp_path / "out"
     setting = Setting(("embedding",), queries=6, shots=2)

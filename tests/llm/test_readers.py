@@ -92,7 +92,30 @@ REPLIES = [
     ("Score ≈ 3.4", 3.4, OK),
     ("The guess of 4.1 is too high, so the score is 3.2", 3.2, OK),
     ("I agree with the initial guess of 3.2.", 3.2, OK),
+    # The scale told in other words, numbers that are turned down, and scores named from afar.
+    ("I'd rate these two sentences 3.5. A score of 5 would mean they are identical.", 3.5, OK),
+    ("The similarity score for the last two sentences is 3.5. A score of 5.0 would indicate the same.", 3.5, OK),
+    ("I rate the similarity as 3.5 (where 0 is unrelated and 5 is identical).", 3.5, OK),
+    ("I'd say 4, and 5 is my answer for the same meaning.", 5.0, DOUBT),
+    ("score [0, 5]: 3.5", 3.5, OK),
+    ("[0,5] 3.5", 3.5, OK),
+    ("Score: [0,5]", 0.5, OK),
+    ("score: .5", 0.5, OK),
+    ("score: -.5", None, "out of range"),
+    ("They are close: 4.2, but not a 5.", 4.2, OK),
+    ("It is 3.8, not 4.2", 3.8, OK),
+    ("It is not 5.", 5.0, OK),
+    ("Score: 3.5 (the guess score of 4.1 is a bit high)", 3.5, OK),
+    ("The score: 3.5 (the guess was 4.1, a difference of 0.6)", 3.5, OK),
+    ("Score: 3.5\nConfidence: 0.9", 3.5, OK),
+    ("(1) the verb differs (2) the object differs => 3.0", 3.0, OK),
+    ("## 1. Analysis\nBoth talk of hair.\n## 2. Score\n2.6", 2.6, OK),
     # Several that might be meant: the last that is not called a guess, with a flag.
+    ("The score for the last pair is 3.2, while the first pair had a score of 3.8.", 3.8, DOUBT),
+    ("Compared with the first pair (score: 3.8), I'd give the last pair 2.8.", 3.8, DOUBT),
+    ("In the example the guess 4.1 led to score 3.8, so 3.6 leads to 3.3.", 3.8, DOUBT),
+    ("4.1 → 3.3", 3.3, DOUBT),
+    ("3.8\n3.4", 3.8, DOUBT),
     ("I'd give it a 3.8 rather than the guess of 4.2.", 3.8, DOUBT),
     ("4.2 is the guess, but I'd say 3.1", 3.1, DOUBT),
     # Of a range, the end that was read.
@@ -131,6 +154,26 @@ def test_what_a_text_says(text, value, status):
     assert parse_score(text, "score: ") == (value, status)
 
 
+@pytest.mark.parametrize(
+    ("asked", "text", "value", "status"),
+    [
+        ("A: ", "3.2, since a 5 is what the same would have", 3.2, OK),
+        ("A: ", "A: 3.2", 3.2, OK),
+        ("<score>", "<pair><a>x</a><b>y</b><guess>3.0</guess><score>3.1</score></pair>", 3.1, OK),
+        ("- similarity (0 to 5): ", "- initial guess: 3.0\n- similarity (0 to 5): 3.1", 3.1, OK),
+        ("output: ", "The output is 3.1 (the guess was 4.3)", 3.1, OK),
+        # The line of the query once more: its inputs are numbers, too.
+        ("-> ", "4.2, 1.1 (guess 4.3) -> 3.1", 3.1, DOUBT),
+        ("-> ", "4.2, 1.1 -> 3.1", 3.1, DOUBT),
+        (" = ", "f(4.2, 1.1) = 3.1", 3.1, DOUBT),
+        ("y = ", "y = 5.0 + 0.3 = 4.3", 4.3, OK),
+        ("y = ", "With w1 = 0.5, w2 = -0.3: y = 5 + 0.5*(4.2-5) - 0.3*(1.1-5) ≈ 4.27", 4.27, DOUBT),
+    ],
+)
+def test_after_what_a_wording_puts_before_a_score(asked, text, value, status):
+    assert parse_score(text, asked) == (value, status)
+
+
 PIECES = (
     "score ",
     "score: 3 ",
@@ -146,6 +189,12 @@ PIECES = (
     "</think>",
     "<|",
     "*",
+    "not a ",
+    "score of 5 means ",
+    "score for a ",
+    "[0,5]",
+    "3.8\n",
+    "= 1 + ",
 )
 
 

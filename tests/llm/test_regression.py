@@ -65,6 +65,22 @@ def test_descent_and_bayes_trust_the_guess_less(tasks):
     assert yq_share(noisy, 4) > 3 / 7
 
 
+@pytest.mark.parametrize("setting", [TextSetting(tasks=4, shots=3), TextSetting(3, 4, 4, 1.0, 0.3)])
+def test_bayes_is_the_mean_given_all_that_is_on_the_page(setting):
+    """From the covariances of guesses and labels, which are rounded alike, in the place of those of the weights."""
+    tasks = draw_tasks(setting)
+    n, d, rounded = setting.shots, setting.d, 0.1**2 / 12 / 0.8**2
+    for row, answer in enumerate(learnt(tasks, "Bayes")[:, n]):
+        x, label, guess = ((array[row] - 5) / 0.8 for array in (tasks.x, tasks.label, tasks.guess))
+        of_guesses = (1 - setting.distance) / d * x @ x.T
+        of_labels = of_guesses + setting.distance / d * x @ x.T
+        said = np.block([[of_guesses, of_guesses[:, :n]], [of_guesses[:n], of_labels[:n, :n]]])
+        said += np.diag([rounded] * (n + 1) + [rounded + setting.noise**2] * n)
+        with_query = np.concatenate([of_guesses[n], of_labels[n, :n]])
+        mean = with_query @ np.linalg.solve(said, np.concatenate([guess, label[:n]]))
+        assert answer == pytest.approx(5 + 0.8 * mean, abs=1e-6)
+
+
 class Formula:
     """A model that answers with a part of the guess, and for the rest with the label that it has no right to know."""
 

@@ -1,11 +1,14 @@
 """A tiny model from a GGUF file: its weights come through whole, and every way to batch prompts gives one answer."""
 
+import re
+
 import numpy as np
 import pytest
 
 from descant.llm import Scale, build, find_template, open_model
 from descant.llm._pairs import Pair
-from tests.support.llm_data import benchmark
+from tests.support.commands import run
+from tests.support.llm_data import benchmark, write_data
 from tests.support.tiny_gguf import HEADS, WIDTH, write_tiny
 
 for _needed in ("torch", "transformers", "gguf", "accelerate"):
@@ -46,6 +49,24 @@ def test_weights_of_a_gguf_file_come_through(opened):
         ours = found[f"model.layers.1.self_attn.{there}.weight"]
         np.testing.assert_array_equal(interleaved(ours), tensors[f"blk.1.{name}.weight"])
     assert any("MB" in sentence or "GB" in sentence for sentence in said)
+
+
+def test_a_command_says_what_is_ours_and_nothing_else(opened, tmp_path, capfd, monkeypatch, caplog):
+    """The libraries that load a model have bars, warnings and advice of their own."""
+    from transformers.utils import logging as theirs  # pyright: ignore[reportMissingImports]
+
+    theirs.set_verbosity_info()
+    theirs.enable_progress_bar()
+    write_tiny(tmp_path / "mine.gguf", seed=1)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    data = write_data(tmp_path / "data")
+    where = ("--data", str(data), "--model", str(tmp_path / "mine.gguf"), "--out", str(tmp_path / "out"))
+    asked = ("--queries", "2", "--shots", "1", "--guess", "none,jaccard", "--template", "terse", "--device", "cpu")
+    status, _, err = run("llm", "sts", *where, *asked, "--dtype", "float32", capsys=capfd)
+    assert status == 0
+    ours = r"(taking the digest of|converting) mine\.gguf|mine: |\d+ s for what was missing|Written: "
+    assert [line for line in err.splitlines() if not re.match(ours, line)] == []
+    assert caplog.records == []
 
 
 def test_a_gpus_batches_give_the_answers_of_a_cpus(opened, tmp_path):

@@ -291,7 +291,7 @@ def _refusal(address: str, status: int, said: str) -> str:
         403: "use a key that may ask this model",
         402: "pay for what the model's owner asks, or ask another model",
         404: "check --base-url, which usually ends in /v1, and the model's name",
-    }.get(status, "change the request, with fewer --shots if it is too long")
+    }.get(status, "change the request, with fewer --shots or --tokens if it is too long")
     if 300 <= status < 400:
         hint = "redirects are not followed, because the key is for this address alone: give the other one as --base-url"
     return f"{address} answers with status {status}: {said or 'nothing more'}; {hint}."

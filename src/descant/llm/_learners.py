@@ -5,7 +5,7 @@ import numpy as np
 from ._linear_world import remaining_share
 from ._text_tasks import CENTRE, UNIT, TextTasks
 
-# A label is rounded to 0.1 of the page: so much noise is always there.
+# Labels and guesses are rounded to 0.1 of the page: so much noise is always there, in both.
 ROUNDING2 = 0.1**2 / 12 / UNIT**2
 STEPS = 10
 # An example at the centre of the page teaches nothing.
@@ -19,6 +19,9 @@ def learnt(tasks: TextTasks, learner: str) -> np.ndarray:
     left = label - guess
     found = [guess[:, 0]]
     for n in range(1, x.shape[1]):
+        if learner == "Bayes":
+            found.append(_bayes(tasks, x[:, : n + 1], label[:, :n], guess[:, : n + 1]))
+            continue
         weights = _weights(tasks, learner, x[:, :n], left[:, :n])
         found.append(guess[:, n] + np.einsum("td,td->t", weights, x[:, n]))
     return CENTRE + UNIT * np.stack(found, axis=1)
@@ -26,11 +29,8 @@ def learnt(tasks: TextTasks, learner: str) -> np.ndarray:
 
 def _weights(tasks: TextTasks, learner: str, x: np.ndarray, left: np.ndarray) -> np.ndarray:
     """What is learnt of w - w0 from n examples (tasks, n, d)."""
-    setting, (_, n, d) = tasks.setting, x.shape
+    n = x.shape[1]
     gram, moment = np.einsum("tnd,tne->tde", x, x), np.einsum("tnd,tn->td", x, left)
-    if learner == "Bayes":
-        ridge = (setting.noise**2 + ROUNDING2) * d / setting.distance
-        return np.linalg.solve(gram + ridge * np.eye(d), moment[..., None])[..., 0]
     if learner == "y_q-LSA":
         # One step, of the size that is best over all contexts, exactly.
         return (1 - yq_share(tasks, n)) / n * moment
@@ -40,6 +40,23 @@ def _weights(tasks: TextTasks, learner: str, x: np.ndarray, left: np.ndarray) ->
     for _ in range(STEPS):
         weights = weights + step * (moment - np.einsum("tde,te->td", gram, weights))
     return weights
+
+
+def _bayes(tasks: TextTasks, x: np.ndarray, label: np.ndarray, guess: np.ndarray) -> np.ndarray:
+    """The query's label in the mean, given all that is on the page; the query is the last of the points.
+
+    w0 is seen through the guesses, that of the query among them, and w through the labels: all of them rounded.
+    """
+    setting, n = tasks.setting, label.shape[1]
+    # Of w0 and w - w0, in units of their spread before anything is seen.
+    spread = np.sqrt(np.repeat([1 - setting.distance, setting.distance], setting.d) / setting.d)
+    of_guess, of_label = spread * np.concatenate([x, 0 * x], axis=2), spread * np.concatenate([x, x], axis=2)
+    near, far = np.sqrt(ROUNDING2), np.sqrt(ROUNDING2 + setting.noise**2)
+    seen = np.concatenate([of_guess / near, of_label[:, :n] / far], axis=1)
+    said = np.concatenate([guess / near, label / far], axis=1)
+    gram = np.einsum("tnd,tne->tde", seen, seen) + np.eye(2 * setting.d)
+    weights = np.linalg.solve(gram, np.einsum("tnd,tn->td", seen, said)[..., None])[..., 0]
+    return np.einsum("td,td->t", weights, of_label[:, n])
 
 
 def yq_share(tasks: TextTasks, n: int) -> float:

@@ -79,7 +79,8 @@ class Results:
     def of(cls, rows: Iterable[dict[str, Any]], asked: Asked) -> "Results":
         """The rows of one setting."""
         guesses, queries, seeds = asked.guesses, asked.queries, range(asked.seeds)
-        wanted = {name: getattr(asked, name) for name in ("model", "template", "shots", "together", "data")}
+        # Not by how many queries share a draw: without demonstrations all do, and the prompt is asked once.
+        wanted = {name: getattr(asked, name) for name in ("model", "template", "shots", "data")}
         wanted["place"] = asked.shots
         prompts = {kind: set(asked.prompts[kind]) for kind in guesses}
         at = {(query, seed): (i, j) for i, query in enumerate(queries) for j, seed in enumerate(seeds)}

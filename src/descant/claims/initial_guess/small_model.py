@@ -36,9 +36,10 @@ QUICK = "the answers that ship; statistics from them"
     paper="initial-guess",
     whose="extension",
     where="The section on language models, whose models have 7 and 8 billion parameters; here one of 0.135 billion",
-    title="An initial guess in the prompt improves the answers of a small model, SmolLM2-135M",
+    title="An initial guess in the prompt improves SmolLM2-135M's answers, which are near chance without one",
     statement="With an informative guess of the answer in the prompt, a language model's scores of sentence similarity "
-    "are better than without one, and better than with the guess of another pair." + CONDITIONS,
+    "are better than without one, and better than with the guess of another pair. (Those of this small model have next "
+    "to no correlation with the label without one: what can be seen here is that a guess is passed on.)" + CONDITIONS,
     refuted_by="Answers that are no better with the embedding guess than without one, or than with that of another "
     "pair.",
     method=METHOD,
