@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -15,6 +16,7 @@ import pytest
 
 from descant import LinearRegression
 from descant.programs import (
+    CompiledProgram,
     Program,
     ProgramError,
     compile_as_written,
@@ -176,6 +178,33 @@ def f(A: "n n", B: "n n", *, s=0.5):
     inputs = random_inputs(compiled)
     for expected, found in zip(traced.evaluate(inputs).results, compiled.evaluate(inputs).values(), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        ('def f(zeros: "n n"):\n    return zeros - zeros, zeros @ zeros.T\n', "zeros"),
+        ('def f(X: "n n"):\n    ones = X @ X.T\n    return ones + constant([[1, 1], [1, 1]]), ones\n', "ones"),
+        ('def f(eye: "n n"):\n    return eye[:1, :] @ eye\n', "eye"),
+        ('def f(eye: "n n", zeros: "n n"):\n    return eye @ zeros.T\n', None),
+    ],
+)
+def test_a_value_may_be_called_like_a_function_that_the_text_does_not_need(text, called):
+    compiled = compile_program(Program.from_text(text), n=2)
+    if called is None:
+        assert decompile(compiled).startswith('def f(eye: "2 2", zeros: "2 2"):')
+    else:
+        with pytest.raises(ValueError, match=f"a value is called {called}, as a function is that the text needs"):
+            decompile(compiled)
+
+
+def test_names_that_somebody_changed_are_refused():
+    compiled = compile_program("power", n=2, k=1)
+    for name in ("../V", "", "def", "V) + f("):
+        outputs = tuple(replace(each, name=name) for each in compiled.description.outputs)
+        changed = CompiledProgram(compiled.network, replace(compiled.description, outputs=outputs))
+        with pytest.raises(ValueError, match="can't be a name in a program's text"):
+            decompile(changed)
 
 
 def test_decompile_on_the_command_line(tmp_path, capsys, monkeypatch):

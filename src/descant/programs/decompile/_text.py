@@ -10,13 +10,15 @@ from ._expressions import Term, linear, product, total
 
 INDICES = "tsrijkl"
 # Names that mean something else in a program.
-TAKEN = {*NUMBERS, "eye", "zeros", "ones", "constant", "hstack", "vstack", "range", *INDICES}
+CALLED = ("eye", "zeros", "ones", "constant", "hstack", "vstack", "range")
+TAKEN = {*NUMBERS, *CALLED, *INDICES}
 LONGEST = 14
 INDENT = "    "
 
 
 def as_text(schedule: Schedule, description: Description) -> str:
     """The text of a program whose lines are the blocks of a schedule."""
+    _check_names(description)
     writer = _Writer(schedule)
     parameters = [
         f'{each.name}: "{each.rows} {each.width}"' + (" = 0" if each.optional else "") for each in description.inputs
@@ -26,7 +28,18 @@ def as_text(schedule: Schedule, description: Description) -> str:
     doc = f'{INDENT}"""Every line is a block of the network, every name a value in H."""'
     lines = writer.steps(schedule.steps, INDENT, 0)
     aliases = [f"{INDENT}{new} = {old}" for new, old in writer.ordered_aliases()]
-    return "\n".join([head, doc, *lines, *aliases, f"{INDENT}return {', '.join(writer.returned)}", ""])
+    text = "\n".join([head, doc, *lines, *aliases, f"{INDENT}return {', '.join(writer.returned)}", ""])
+    for name in CALLED:
+        if name in writer.names.values() and re.search(rf"\b{name}\(", text):
+            raise ValueError(f"a value is called {name}, as a function is that the text needs; call it something else.")
+    return text
+
+
+def _check_names(description: Description) -> None:
+    """Inputs and outputs keep their names in the text; in a description that somebody changed they may be anything."""
+    for each in (*description.inputs, *description.outputs):
+        if not each.name.isidentifier() or keyword.iskeyword(each.name):
+            raise ValueError(f"{each.name[:60]!r} can't be a name in a program's text.")
 
 
 class _Writer:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..language import Body, Constant, Instruction, Interpreter, ProgramError, Traced
+from ._bounds import bounded, products, spend
 from ._graph import Graph, Loop, Node
 from ._words import Ref, Shape, Sum, Word, identity_multiple, is_constant, joined, total, with_constants
 
@@ -37,7 +38,8 @@ class Rewriting:
 
 def build(traced: Traced, rewriting: Rewriting | None = None) -> Graph:
     """The graph of a program."""
-    return _Builder(rewriting or Rewriting()).build(traced)
+    with bounded():
+        return _Builder(rewriting or Rewriting()).build(traced)
 
 
 class _Builder:
@@ -59,11 +61,11 @@ class _Builder:
         uses = Counter([*body.results, *(each for line in body.instructions for each in line.operands)])
         for address, instruction in enumerate(body.instructions):
             operands = [values[address] for address in instruction.operands]
-            if instruction.op == "repeat":
-                values.append(self._loop(instruction, operands, depth))
-                continue
             value = parameters[instruction.attribute] if instruction.op == "parameter" else None
             try:
+                if instruction.op == "repeat":
+                    values.append(self._loop(instruction, operands, depth))
+                    continue
                 value = value or self._apply(instruction, operands)
             except ProgramError as error:
                 raise error.located(instruction.position, self.name) from None
@@ -95,7 +97,7 @@ class _Builder:
                 return self._stacked(shape, operands, instruction.op == "hstack")
             case "slice":
                 down, across = _selection(operands[0].shape, attribute)
-                return _between(shape, down, operands[0], across.T)
+                return _between(shape, down, operands[0], None if across is None else across.T)
             case "place":
                 return _placed(operands[0], operands[1], attribute)
             case "result":
@@ -105,6 +107,7 @@ class _Builder:
     def _loop(self, instruction: Instruction, operands: list[Sum], depth: int) -> list[Sum]:
         graph, repeat = self.graph, instruction.attribute
         if all(_is_known(operand) for operand in operands):
+            spend("products", repeat.count * products(repeat.body))
             return [_known(array) for array in Interpreter({}).repeated(repeat, list(map(_array, operands)))]
         starts, outside = operands[: repeat.carried], operands[repeat.carried :]
         # Inner loops come before this one in the list, so its number is only known afterwards.
@@ -218,25 +221,33 @@ def _known(array: np.ndarray) -> Sum:
     return total((array.shape[0], array.shape[1]), [((Constant(array),), 1.0)])
 
 
-def _selection(shape: Shape, rectangle: tuple[int, int, int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """What takes a rectangle's rows, from the left, and transposed its columns, from the right."""
+def _selection(shape: Shape, rectangle: tuple[int, int, int, int]) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """What takes a rectangle's rows, from the left, and transposed its columns, from the right; None takes all."""
     top, bottom, left, right = rectangle
-    return np.eye(bottom - top, shape[0], top), np.eye(right - left, shape[1], left)
+    down = None if bottom - top == shape[0] else np.eye(bottom - top, shape[0], top)
+    return down, None if right - left == shape[1] else np.eye(right - left, shape[1], left)
 
 
 def _placed(value: Sum, part: Sum, rectangle: tuple[int, int, int, int]) -> Sum:
     """A sum with a rectangle replaced: what is outside stays, word by word."""
     (rows, columns), shape = value.shape, value.shape
     down, across = _selection(shape, rectangle)
-    inside = _between(shape, down.T, part, across)
-    if part.shape[1] == columns:
-        outside = _between(shape, np.eye(rows) - down.T @ down, value, None)
-    elif part.shape[0] == rows:
-        outside = _between(shape, None, value, np.eye(columns) - across.T @ across)
-    else:
-        old = _between(shape, down.T @ down, value, across.T @ across)
+    if down is not None and across is not None:
+        old = _between(shape, _onto(down), value, _onto(across))
         outside = total(shape, [*value.words.items(), *_scaled(old, -1.0)])
+    elif down is not None:
+        outside = _between(shape, np.eye(rows) - _onto(down), value, None)
+    elif across is not None:
+        outside = _between(shape, None, value, np.eye(columns) - _onto(across))
+    else:
+        return part
+    inside = _between(shape, None if down is None else down.T, part, across)
     return total(shape, [*outside.words.items(), *inside.words.items()])
+
+
+def _onto(selection: np.ndarray) -> np.ndarray:
+    """What keeps the rows that a selection takes, and clears the others."""
+    return selection.T @ selection
 
 
 def _array(value: Sum) -> np.ndarray:

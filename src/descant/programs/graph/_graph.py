@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..language import Constant
+from ._bounds import made
 from ._words import Atom, Ref, Shape, Sum, Word, is_constant, total
 
 
@@ -84,6 +85,7 @@ class Graph:
 
     def _transposed_atom(self, atom: Atom) -> Atom:
         if isinstance(atom, Constant):
+            made(*atom.array.shape)
             return Constant(np.ascontiguousarray(atom.array.T))
         return atom if self.nodes[atom.node].symmetric else Ref(atom.node, not atom.transposed)
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..language import Constant, ProgramError
+from ._bounds import made
 
 Shape = tuple[int, int]
 
@@ -73,6 +74,7 @@ def total(shape: Shape, parts: Iterable[tuple[Word, float]]) -> Sum:
     constant: np.ndarray | None = None
     for word, factor in parts:
         if is_constant(word):
+            made(*shape)
             array = factor * word[0].array  # type: ignore[union-attr]
             constant = array if constant is None else constant + array
         else:
@@ -99,7 +101,9 @@ def joined(left: Word, right: Word) -> tuple[Word, float] | None:
         return left + right, 1.0
     if not (isinstance(left[-1], Constant) and isinstance(right[0], Constant)):
         return left + right, 1.0
-    return _with_constant(left[:-1], left[-1].array @ right[0].array, right[1:])
+    one, two = left[-1].array, right[0].array
+    made(one.shape[0], two.shape[1], two.shape[0])
+    return _with_constant(left[:-1], one @ two, right[1:])
 
 
 def _with_constant(left: Word, array: np.ndarray, right: Word) -> tuple[Word, float] | None:

@@ -26,6 +26,7 @@ def scales(work: Indexed, indices: list[int]) -> None:
         groups.setdefault(tuple(each.attribute for each in work.versions(index)), []).append(index)
     for numbers, lines in groups.items():
         size = max(min(work.versions(index)[0].shape) for index in lines)
+        check_table(len(numbers), size**2)
         found = _Table(work, [number * np.eye(size) for number in numbers])
         for index in lines:
             work.lines[index] = [_multiple(work, found, index, iteration) for iteration in range(work.count)]
@@ -53,13 +54,18 @@ def constants(work: Indexed, indices: list[int]) -> None:
             work.lines[index].append([(work.address(index, iteration), new)])
 
 
+def check_table(count: int, size: int) -> None:
+    """Nothing is put into a table that is too large; asked before so many matrices of so many numbers are made."""
+    if count * size > LARGEST:
+        raise Differs
+
+
 class _Table:
     """Matrices that follow each other; `here` is, by iteration, what has today's in its first corner."""
 
     def __init__(self, work: Indexed, arrays: list[np.ndarray]):
         self.work, self.arrays = work, arrays
-        if len(arrays) * arrays[0].size > LARGEST:
-            raise Differs
+        check_table(len(arrays), arrays[0].size)
         rule = _rule(arrays)
         self.here = self._follow(*rule) if rule else self._turned()
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ._coefficients import check_table
 from ._instructions import Body, Constant, Instruction, Repeat
 from ._repeat import Differs, Iterations, Tape, Workshop, same
 
@@ -76,6 +77,7 @@ class _Lifting:
             raise Differs
         key: tuple = (first.op, *(each.attribute for each in versions))
         if first.op == "scale":
+            check_table(len(versions), min(first.shape) ** 2)
             key = (*key, min(first.shape))
             made = [Instruction("constant", (), _square(each), _multiple(each)) for each in versions]
         elif first.op == "constant":

@@ -110,6 +110,10 @@ class Matrix:
                 f"{part.described()} in the place of {shape[0]} x {shape[1]}", "both must have the same shape"
             )
         self._select(where)
+        # What is left of the others is taken by a square matrix.
+        for size, full in zip(shape, self.shape, strict=True):
+            if size < full:
+                check_shape((full, full))
         return self._new("place", (self, part), self.shape, where, sizes=self.sizes)
 
     def _refuse_comparison(self, other: Any) -> Any:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ... import _memory
 from ..graph import Graph, Ref, Word
 from ..language import Constant
 from ._merge import merged
@@ -163,12 +164,12 @@ class _Reader:
         h = self.read(split.h) if split.h else None
         if f is None:
             assert g is not None
-            f = Reading.of_constant(np.eye(g.shape[1]))
+            f = _identity(g.shape[1])
         if g is None:
             assert h is not None
-            g = Reading.of_constant(np.eye(h.shape[0]))
+            g = _identity(h.shape[0])
         if h is None:
-            h = Reading.of_constant(np.eye(g.shape[0]))
+            h = _identity(g.shape[0])
         f, g = _with_few_slots(f, g)
         # Columns that were put beside a value as zeros add nothing to the product.
         used = f.columns & g.columns
@@ -177,6 +178,12 @@ class _Reader:
         if not used.all():
             f, g = (part.times(np.eye(len(used))[:, used]) for part in (f, g))
         return Head(f, g, (Write(place, h.times(factor)),))
+
+
+def _identity(size: int) -> Reading:
+    """A factor that is none: beside a long one it may be more than there is memory, with its copies."""
+    _memory.need(f"a head with a sum over {size} numbers", 3 * size**2, "the sizes of the program")
+    return Reading.of_constant(np.eye(size))
 
 
 def _with_few_slots(query: Reading, key: Reading) -> tuple[Reading, Reading]:
