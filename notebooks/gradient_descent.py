@@ -120,6 +120,8 @@ def _(risks, sampled):
     for _name, _style in (("zero", ":"), ("gd", "--"), ("ridge", "-.")):
         axes.axhline(risks[_name].value, color="0.4", linestyle=_style, label=_name)
     axes.set(xlabel="step of Adam", ylabel="mean squared error", yscale="log", title="One layer of linear attention")
+    axes.set_yticks([0.3, 0.5, 1, 2, 5], ["0.3", "0.5", "1", "2", "5"])
+    axes.minorticks_off()
     axes.legend(frameon=False, ncols=2)
     figure
     return

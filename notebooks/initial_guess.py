@@ -57,6 +57,8 @@ def _(by_heads, heads, one_step):
         axes.plot(heads, _risks, "o-", label=f"c = {_c:g}")
     axes.axhline(one_step, color="0.3", linestyle="--", label="one step from the mean")
     axes.set(xlabel="heads", ylabel="least risk (exact)", yscale="log", title="More heads help, up to d of them")
+    axes.set_yticks([2, 3, 4, 6], ["2", "3", "4", "6"])
+    axes.minorticks_off()
     axes.legend(frameon=False)
     figure
     return
@@ -177,6 +179,8 @@ def _(means, moved):
         panel.plot(means, _risks, label=_name)
     panel.axvline(1.0, color="0.5", linestyle=":", label="trained here")
     panel.set(xlabel="mean of the tasks that come, c", ylabel="risk (exact)", yscale="log")
+    panel.set_yticks([2, 5, 10, 20], ["2", "5", "10", "20"])
+    panel.minorticks_off()
     panel.legend(frameon=False)
     shifted
     return

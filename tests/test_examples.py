@@ -49,6 +49,10 @@ def test_commands_of_the_docstring(name):
 def test_every_how_to_has_one_script():
     scripts = {page: found for page, found in HOWTOS.items() if page != "index"}
     assert len(scripts) >= 9 and all(len(found) == 1 for found in scripts.values()), scripts
+    for page, (script,) in scripts.items():  # whoever copies it sees what to call it
+        assert (
+            f'``` {{.python title="{script}.py"}}\n--8<-- "examples/{script}.py"' in (PAGES / f"{page}.md").read_text()
+        )
     run = [page for page in scripts if (PAGES / f"{page}.md").read_text().startswith("---\nrun: true\n")]
     assert {scripts[page][0] for page in set(scripts) - set(run)} == set(NOT_BUILT)
 

@@ -67,6 +67,9 @@ def test_versions_that_are_refused(version, sentence):
 def test_a_dry_run_changes_nothing():
     before = {path: path.read_bytes() for path in (ROOT / name for name in TEXTS)}
     words = [sys.executable, str(ROOT / "scripts" / "release.py"), "99.0.0", "--dry-run"]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert '+version = "99.0.0"' in done.stdout and "+## [99.0.0]" in done.stdout and "v99.0.0" in done.stdout
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:  # the commit of a release has no news yet, and its tests are to pass
+        assert "nothing under [Unreleased]" in done.stderr
+    else:
+        assert '+version = "99.0.0"' in done.stdout and "+## [99.0.0]" in done.stdout and "v99.0.0" in done.stdout
     assert {path: path.read_bytes() for path in before} == before

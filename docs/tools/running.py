@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / ".cache" / "site"
-BLOCK = re.compile(r"^```(?:python| \{\.python\})\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r'^```(?:python| \{\.python(?: title="\w+\.py")?\})\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 # In fences of another form: formatters take the mark for Python.
 INCLUDED = re.compile(r'^--8<-- "([^"]+)"$', re.MULTILINE)
 # Runs in the folder; blocks share their names, as they do for a reader who types them one after the other.

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from descant import Prompt, attention as at
+from descant import Prompt, attention as at, theory
 from tests.support.models import MODELS, WRITTEN_OUT, draw_prompt, make, named, token_form
 
 LINEAR = [name for name, entry in MODELS.items() if entry.linear]
@@ -223,6 +223,33 @@ def test_one_head_couples_the_omegas_and_two_free_them():
     p, q = free.dense(2)
     two = at.Diag(*(jnp.asarray(part) for part in (p[:, :, 0, 0], p[:, :, 2, 2], q[:, :, 0, 0], q[:, :, 2, 2])))
     np.testing.assert_allclose(two.omegas(), free.omegas(), rtol=1e-12)
+
+
+def test_a_diagonal_layer_is_the_step_of_the_notes():
+    """docs/theory/stack.md: a preconditioned gradient step, a momentum, a shrinkage; and what GD++ does to inputs."""
+    prompt = draw_prompt(d=3, n=7)
+    x, y = np.asarray(prompt.x), np.asarray(prompt.y)
+    model = at.Diag.random(3, 2, key=jax.random.key(3), scale=0.2)
+    held = at.layer_states(model, prompt.moments())
+    states = (held.m, held.u, held.a, held.w)
+    for layer, ((xx, xy), (yx, yy)) in enumerate(np.asarray(model.omegas())):
+        m, u, a, w = (np.asarray(part[layer]) for part in states)
+        r, size = a * x.T @ y - x.T @ x @ w, a * y @ y - w @ x.T @ y
+        alpha, inputs, labels = m @ r + size * u, x @ m.T + np.outer(y, u), a * y - x @ w
+        push = np.eye(3) + xx * inputs.T @ inputs
+        expected = (
+            push @ m - xy * np.outer(alpha, w),
+            push @ u + a * xy * alpha,
+            (1 + yy * labels @ labels) * a + yx * alpha @ u,
+            w - yx * m.T @ m @ r - yx * size * m.T @ u + yy * labels @ labels * w,
+        )
+        for after, part in zip(states, expected, strict=True):
+            np.testing.assert_allclose(after[layer + 1], part, rtol=1e-10, atol=1e-12)
+    falls = np.array([0.02, 0.05])
+    after = at.layer_states(at.GDPlusPlusTransformer(-jnp.asarray(falls), jnp.ones(2)), prompt.moments()).m
+    spectra = [np.linalg.eigvalsh(m @ x.T @ x @ m.T) for m in np.asarray(after)]
+    for found, told in zip(spectra, theory.gd_plus_plus_spectrum(spectra[0], falls), strict=True):
+        np.testing.assert_allclose(found, np.sort(told), rtol=1e-9)
 
 
 def test_axial_networks_rotate_about_their_axes_and_no_others():

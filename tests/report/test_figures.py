@@ -4,6 +4,7 @@ import csv
 import io
 import itertools
 import json
+import re
 
 import numpy as np
 import pytest
@@ -160,3 +161,17 @@ def test_lines_through_few_points_are_curves_unless_only_whole_places_count():
     assert curved((0.5, 1.0, 2.5)) and curved((0.5, 1.0, 2.5), "dashed")
     assert not curved((1, 2, 3)) and not curved((0.5, 1.0)) and not curved((0.5, 1.0, 0.7))
     assert not curved((0.5, 1.0, 2.5), "both")
+
+
+def test_logarithmic_axes_of_few_decades_have_plain_numbers():
+    """Not "6 times ten to the 0"; between powers of ten as many as there is room for, and powers on a long axis."""
+
+    def numbers(*y):
+        panel = Panel("", Axis("a", limits=(-0.5, 0.5)), Axis("b", log=True), (Series("s", (0.0,) * len(y), y),))
+        svg = pictures(drawing(Figure("x", "", "", (panel,), columns=1)))["svg"].decode()
+        return {found for found in re.findall(r"<!-- (\S+) -->", svg) if found[0] not in "ab−"}
+
+    assert numbers(0.25, 6) >= {"0.3", "0.5", "1", "2", "3", "5"} and "0.7" not in numbers(0.25, 6)
+    assert numbers(1.8, 4.2) >= {"2", "3", "4"} and numbers(1.84, 1.9) >= {"1.85", "1.86"}
+    assert numbers(0.002, 5) >= {"0.01", "0.1", "1"} and "0.03" not in numbers(0.002, 5)
+    assert any("10^" in found for found in numbers(1e-9, 1))

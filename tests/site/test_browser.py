@@ -14,7 +14,7 @@ AXE = (Path(__file__).parents[1] / "report" / "vendor" / "axe.min.js").read_text
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 # One page of each kind.
 SOME = ("", "tutorial/risk/", "howto/layer/", "gallery/", "theory/gram/", "reference/tasks/", "commands/", "programs/")
-CONTRAST = """async () => (await axe.run("article", {runOnly: ["color-contrast", "image-alt"]})).violations
+CONTRAST = """async () => (await axe.run(document, {runOnly: ["color-contrast", "image-alt"]})).violations
     .flatMap((each) => each.nodes.map((node) => each.id + ": " + node.html.slice(0, 120)))"""
 
 
@@ -60,6 +60,22 @@ def test_every_page(tab, address, site, pages):
             found[name] = [*faults]
             faults.clear()
     assert found == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "copied"),
+    [
+        ("", 0, "pip install .    # in a clone"),
+        ("reference/tasks/", 1, "import jax\ntask = LinearRegression(d=3, n=8, noise=FixedNoise(0.5))\n"),
+    ],
+)
+def test_what_is_copied_can_be_run(tab, address, name, at, copied):
+    """Without `$` and `>>>`, and without what they answered."""
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab.goto(address + name, wait_until="load")
+    tab.locator("button[data-clipboard-target]").nth(at).click()
+    text = tab.evaluate("navigator.clipboard.readText()")
+    assert text.startswith(copied) and "(100, 8, 3)" not in text
 
 
 @pytest.mark.parametrize("tab", ["light", "dark"], indirect=True)

@@ -50,6 +50,15 @@ def test_every_chapter_ends_with_a_figure_that_its_code_made(chapter):
     assert f'"{picture}"' in code and text.index(f"]({picture})") > text.index(code)
 
 
+def test_comments_beside_commands_fit_on_a_desk():
+    """Lines wrap, but a column of comments that wraps is no column any more."""
+    wide = []
+    for page in sorted(DOCS.rglob("*.md")):
+        for block in re.findall(r"^```console\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL):
+            wide += [f"{page.name}: {line}" for line in block.splitlines() if "  # " in line and len(line) > 84]
+    assert wide == []
+
+
 def test_the_first_result_takes_six_lines():
     text = (DOCS / "index.md").read_text()
     install, code = re.findall(r"^```(?:console|python)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[:2]

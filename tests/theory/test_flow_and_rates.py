@@ -41,6 +41,25 @@ def test_flow_stays_below_the_bounds_and_arrives(seed):
     np.testing.assert_allclose(flow.beta[-1], problem.mean, atol=1e-4)
 
 
+def test_the_velocity_of_the_flow_is_that_of_the_notes():
+    """docs/theory/flow.md, written out, against the gradient of the exact risk."""
+    problem = random_problem(1)
+    beta, gamma = map(np.asarray, _start(problem, 2))
+    n, cov = problem.n, np.asarray(problem.inputs)
+    values, vectors = np.linalg.eigh(cov)
+    root = vectors * np.sqrt(values) @ vectors.T
+    phi, eye, delta = root @ problem.cov @ root, np.eye(problem.d), beta - np.asarray(problem.mean)
+    omega = ((n + 1) * phi + (np.trace(phi) + float(problem.noise2)) * eye) / n
+    best = np.linalg.solve(root, phi @ np.linalg.inv(omega)) @ np.linalg.inv(root)
+    left, quartic = eye - gamma @ cov, cov @ gamma.T @ cov @ gamma @ cov
+    h = left.T @ cov @ left + (quartic + np.trace(gamma.T @ cov @ gamma @ cov) * cov) / n
+    push = cov @ ((n + 1) / n * gamma @ cov - eye) @ np.outer(delta, delta) @ cov
+    push = push + delta @ cov @ delta * cov @ gamma @ cov / n
+    for_beta, for_gamma = jax.grad(lambda p: gd_beta_risk(problem, *p) / 2)((jnp.asarray(beta), jnp.asarray(gamma)))
+    np.testing.assert_allclose(h @ delta, for_beta, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(cov @ (gamma - best) @ root @ omega @ root + push, for_gamma, rtol=1e-9, atol=1e-9)
+
+
 def test_flow_is_the_limit_of_gradient_descent():
     """Against explicit Euler with a tiny step, an independent integrator."""
     problem = random_problem(0)

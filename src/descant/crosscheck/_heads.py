@@ -1,4 +1,4 @@
-"""The picture of the README: what heads buy, and what a trainable guess buys."""
+"""The picture of the README: what heads gain, and what a trainable guess gains."""
 
 import jax.numpy as jnp
 
@@ -21,11 +21,11 @@ def heads_figure(d: int = 10, n: int = 10, mean: float = 1.0) -> Figure:
         (Series("LSA, query masked", heads, masked), Series("LSA, query attends to itself", heads, attending)),
         (
             Baseline(
-                "one head with a trainable guess (y_q-LSA) = LTB = one GD step from the prior mean",
+                "one head with a trainable guess (yq-LSA) = LTB = one GD step from the prior mean",
                 float(gd_beta_minimum(problem)),
             ),
             Baseline("one preconditioned GD step from zero", float(one_step_risk(problem, jnp.zeros(d)))),
         ),
     )
     see = "The curves fall with every head up to d, and stay above the lower line."
-    return Figure("heads", "Heads alone never buy the prior mean", see, (panel,))
+    return Figure("heads", "More heads do not replace a first guess", see, (panel,))

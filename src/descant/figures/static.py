@@ -17,7 +17,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 from scipy.interpolate import PchipInterpolator
 
 from ._data import Figure
@@ -36,6 +36,8 @@ HANDLE_LETTERS = 6  # as much room as a sign of the legend takes
 # Points of matplotlib for a pixel of radius on the page.
 DIAMETER = 1.125
 CURVE_POINTS = 200
+# Logarithmic axes within these limits have plain numbers, others powers of ten.
+PLAIN = (1e-3, 1e4)
 MARKERS = dict(zip(SYMBOLS, "os^D*vP", strict=True))
 LOOK: Any = {
     "font.family": "DejaVu Sans",
@@ -126,6 +128,11 @@ def _canvas(ready: dict[str, Any]) -> Canvas:
     return canvas
 
 
+def _digits(low: float, high: float) -> str:
+    """First digits of the numbers that stand between the powers of ten, fewer on a longer axis."""
+    return "123456789" if high < 4 * low else "235" if high < 100 * low else ""
+
+
 def _plot(axes: Axes, panel: dict[str, Any]) -> None:
     for name, axis, scale, limit in (
         ("x", axes.xaxis, axes.set_xscale, axes.set_xlim),
@@ -136,7 +143,13 @@ def _plot(axes: Axes, panel: dict[str, Any]) -> None:
         limit(*wanted["limits"])
         axis.set_label_text(textwrap.fill(wanted["label"], 44))
         if wanted["whole"] and not wanted["log"]:
-            axis.set_major_locator(MaxNLocator("auto", integer=True))
+            axis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+        if wanted["log"] and PLAIN[0] <= wanted["limits"][0] and wanted["limits"][1] <= PLAIN[1]:
+            shown = _digits(*wanted["limits"])
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.set_minor_formatter(
+                FuncFormatter(lambda value, _, shown=shown: f"{value:g}" if f"{value:e}"[0] in shown else "")
+            )
         if wanted["ticks"]:
             positions, texts = zip(*wanted["ticks"], strict=True)
             axis.set_ticks(positions, labels=texts)

@@ -62,7 +62,7 @@ class Fields:
 
 
 def read_fields(known: Mapping[str, Field], given: Mapping[str, Any]) -> dict[str, Any]:
-    """See `Fields.completed`."""
+    """A whole point: the given fields, as their types have them, and defaults; a `ValueError` if one is not known."""
     for name in given:
         if name not in known:
             near = get_close_matches(name, known, 1)

@@ -178,5 +178,5 @@ class LinearRegression(AbstractTask):
         return mixture_posterior(self.prior.components(self.d), nodes, moments)
 
     def regression(self) -> "LinearRegression":
-        """Itself."""
+        """This task: it is a linear regression already."""
         return self

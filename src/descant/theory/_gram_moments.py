@@ -34,8 +34,8 @@ LARGEST_D = 64
 class GramMoments(eqx.Module):
     """Means over contexts of products of their task w and of the m = (d+1)(d+2)/2 different entries g of G/n.
 
-    A predictor with the weights o + `<T, G/n>` has the squared error |w - o - t g|^2 in the norm of the inputs, t the
-    entries of T that meet those of g: a quadratic form in these means. `unread` says why means of products with y^T y
+    A predictor with the weights o + `<T, G/n>` has an error whose square, in the norm of the inputs, is a
+    quadratic form in these means. `unread` says why means of products with y^T y
     are not known (they are NaN then), and is empty if they are.
 
     >>> from descant.tasks import SphereInputs

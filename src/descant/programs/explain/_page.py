@@ -26,6 +26,6 @@ pre {{ background: #f3f5f8; padding: 14px; overflow-x: auto; white-space: pre-wr
 
 
 def as_html(compiled: CompiledProgram) -> str:
-    """One self-contained page."""
+    """The network, its picture and its words, as one HTML page that needs no other file."""
     title = f"{compiled.description.program}, compiled"
     return PAGE.format(title=escape(title), picture=as_svg(compiled), words=escape(in_words(compiled)))

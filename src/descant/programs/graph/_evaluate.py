@@ -10,7 +10,7 @@ from ._words import Ref, Sum, Word
 
 
 def evaluate_graph(graph: Graph, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    """The outputs."""
+    """What the sums of words of a graph compute from inputs, the outputs in their order."""
     values = {node: np.asarray(inputs[name], dtype=float) for name, node in graph.inputs.items()}
     run = _Run(graph, values)
     return [run.sum(value) for _, value in graph.outputs]

@@ -8,7 +8,7 @@ from ._steps import Block, Reading, Schedule, Step
 
 
 def evaluate_schedule(schedule: Schedule, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    """The outputs."""
+    """What blocks and heads compute from inputs, value by value and without weights; the outputs in their order."""
     values = {place: np.asarray(inputs[name], dtype=float) for name, place in schedule.inputs.items()}
     values = _run(schedule, schedule.steps, values)
     return [values[place] for _, place in schedule.outputs]

@@ -19,7 +19,7 @@ class _Overwritten(Exception):
 
 
 def plan(graph: Graph, strategy: Strategy) -> Region:
-    """Plan a whole program."""
+    """Blocks and heads for a whole program, by one strategy: a region, with those of its loops inside."""
     return _Planner(graph, strategy).program()
 
 

@@ -51,7 +51,7 @@ def count_blocks(steps: tuple[Step, ...]) -> int:
 def evaluate_weights(
     schedule: Schedule, layout: Layout, weights: list[Weights], inputs: Mapping[str, np.ndarray]
 ) -> list[np.ndarray]:
-    """The outputs."""
+    """What the finished matrices compute from inputs, block after block in NumPy; the outputs in their order."""
     h = embed(schedule, layout, inputs)
     for _, after in states(schedule, weights, h):
         h = after

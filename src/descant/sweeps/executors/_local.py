@@ -9,7 +9,7 @@ from ._executor import AbstractExecutor, Lost
 
 
 class LocalExecutor(AbstractExecutor):
-    """This process."""
+    """Points one group after the other, in this very process."""
 
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, list[Outcome] | Lost]]:
         """One job after the other."""
