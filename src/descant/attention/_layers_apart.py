@@ -20,14 +20,18 @@ class LayersApart(AbstractLinearPredictor):
     omegas: tuple[Float[Array, "2 2"], ...]
 
     def weights(self, moments: Moments) -> Float[Array, " d"]:
-        """As `AbstractLinearTransformer.weights`, written out."""
+        """As `AbstractLinearTransformer.weights`, written out; of the last Gram matrix only the row that is read."""
         gram = moments.gram
         identity = jnp.eye(moments.d + 1, dtype=gram.dtype)
-        steps = []
-        for omegas in self.omegas[:-1]:
+        steps, label = [], gram[-1]
+        for index, omegas in enumerate(self.omegas[:-1]):
             steps.append(identity + spread(omegas, moments.d + 1) * gram)
-            gram = congruence(steps[-1], gram)
-        row = identity[-1] + spread(self.omegas[-1], moments.d + 1)[-1] * gram[-1]
+            if index < len(self.omegas) - 2:
+                gram = congruence(steps[-1], gram)
+                label = gram[-1]
+            else:
+                label = steps[-1] @ (gram @ steps[-1][-1])
+        row = identity[-1] + spread(self.omegas[-1], moments.d + 1)[-1] * label
         for step in reversed(steps):
             row = row @ step
         return -row[:-1]

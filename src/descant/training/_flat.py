@@ -23,9 +23,10 @@ def flatten(model: Any) -> Float[np.ndarray, " p"]:
 def rebuild(template: Any, theta: Float[np.ndarray | Array, " p"]) -> Any:
     """The model of the template's kind with these weights: `rebuild(model, flatten(model))` is the model again.
 
-    **Arguments:** `theta` is a vector of as many numbers as `flatten(template)` has.
+    **Arguments:** `theta` is a vector of as many numbers as `flatten(template)` has; of the template's arrays only
+    shapes and types are looked at, and `outline(template)` will do.
     """
-    arrays, static = eqx.partition(template, eqx.is_array)
+    arrays, static = eqx.partition(template, lambda leaf: eqx.is_array(leaf) or isinstance(leaf, jax.ShapeDtypeStruct))
     leaves, structure = jax.tree.flatten(arrays)
     # In NumPy, where the numbers are known: a step of a small fit would spend more time here than on its contexts.
     ends = np.cumsum([leaf.size for leaf in leaves]).tolist()
@@ -34,6 +35,12 @@ def rebuild(template: Any, theta: Float[np.ndarray | Array, " p"]) -> Any:
         for leaf, end in zip(leaves, ends, strict=True)
     ]
     return eqx.combine(jax.tree.unflatten(structure, parts), static)
+
+
+def outline(model: Any) -> Any:
+    """A model without its numbers: shapes and types, which a compiled program takes as they are."""
+    arrays, static = eqx.partition(model, eqx.is_array)
+    return eqx.combine(jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), arrays), static)
 
 
 def parameters(model: Any) -> int:

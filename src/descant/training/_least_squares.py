@@ -20,7 +20,7 @@ from threadpoolctl import ThreadpoolController
 
 from .. import lanes
 from ..attention import kind_of
-from ._flat import rebuild
+from ._flat import outline, rebuild
 from ._pool import threads
 
 # Up to so many parameters per output, derivatives go forwards.
@@ -58,7 +58,9 @@ def _blocks(piece: Any, size: int) -> Any:
 
 
 @eqx.filter_jit
-def _loss(model: Any, piece: Any, root: Float[Array, "d d"]) -> Float[Array, ""]:
+def _loss(like: Any, theta: Float[Array, " p"], piece: Any, root: Float[Array, "d d"]) -> Float[Array, ""]:
+    model = rebuild(like, theta)
+
     def add(total, block):
         return total + jnp.sum(_residuals(model, block, root) ** 2), None
 
@@ -139,14 +141,15 @@ class LeastSquares:
     """Mean squared residual of a kind of model on a pool, as a function of its parameters in one vector."""
 
     def __init__(self, template: Any, pieces: Sequence[Any], root: Float[Array, "d d"]):
-        self._template = template
+        self._template, self._like = template, outline(template)
         self._pieces, self._root = list(pieces), root
         self.contexts = sum(jax.tree.leaves(piece)[0].shape[0] for piece in self._pieces)
 
     def loss(self, theta: Float[np.ndarray, " p"]) -> float:
         """Mean squared residual; infinite where the model overflows."""
-        model = rebuild(self._template, theta)
-        parts = threads.map(lambda piece: float(_loss(model, piece, self._root)), self._pieces)
+        # Put together inside of the program: outside it would take as long as a piece of a small pool.
+        numbers = jnp.asarray(theta)
+        parts = threads.map(lambda piece: float(_loss(self._like, numbers, piece, self._root)), self._pieces)
         return _finite(sum(parts) / self.contexts)
 
     def start(self, theta: Float[np.ndarray, " p"]) -> Point:

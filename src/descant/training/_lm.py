@@ -91,6 +91,7 @@ class LMTrainer:
         self._key = key
         self._root = psd_root(task.query_metric())
         self._contexts: dict[int, list[Any]] = {}
+        self._made: dict[tuple[int, str], list[Any]] = {}
         self._problems: dict[tuple[str, int, int], LeastSquares] = {}
 
     def init(self) -> State:
@@ -219,7 +220,8 @@ class LMTrainer:
             contexts += draw_pool(self.objective, self.task, pieces - len(contexts), key, **pool)
         name = (self.levels[number].name, branch, pieces)
         if name not in self._problems:
-            self._problems[name] = LeastSquares(template, pieces_for(template, contexts[:pieces]), self._root)
+            made = self._made.setdefault((branch, kind_of(template).name), [])
+            self._problems[name] = LeastSquares(template, pieces_for(template, contexts[:pieces], made), self._root)
         return self._problems[name]
 
 

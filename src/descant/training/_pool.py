@@ -52,12 +52,20 @@ class Contexts(eqx.Module):
         return self.scale * (root @ (weights - self.wanted))
 
 
-def pieces_for(model: AbstractPredictor, contexts: list[Contexts]) -> list[Contexts]:
-    """The pool in the form that suits the model: moments, or what its kind makes of them."""
+def pieces_for(
+    model: AbstractPredictor, contexts: list[Contexts], made: list[Contexts] | None = None
+) -> list[Contexts]:
+    """The pool in the form that suits the model: moments, or what its kind makes of them.
+
+    **Arguments:** `made` are the pieces that the kind has made of the first contexts; new ones are added to it.
+    """
     prepared = kind_of(model).prepared
     if prepared is None:
         return contexts
-    return [Contexts(prepared.prepare(piece.seen), piece.wanted, piece.scale) for piece in contexts]
+    made = [] if made is None else made
+    for piece in contexts[len(made) :]:
+        made.append(Contexts(prepared.prepare(piece.seen), piece.wanted, piece.scale))
+    return made[: len(contexts)]
 
 
 @eqx.filter_jit
