@@ -15,6 +15,7 @@ from . import (
     crossover,
     explorer,
     gradient_variance,
+    large_batches,
     linear_transformer,
     moment_risk,
     one_layer,
@@ -45,6 +46,7 @@ for benchmark in (
     small_matrices,
     crossover,
     papers_recipe,
+    large_batches,
     compile_time,
     compiled_ridge,
     # These take a quarter of an hour; the last keeps to one core.

@@ -17,7 +17,7 @@ import optax
 
 from descant import LinearRegression, UniformNoise
 from descant._cores import cores
-from descant.attention import Full
+from descant.attention import Diag, Full
 from descant.training import AdamTrainer
 
 D, N, BATCH, STEPS = 10, 20, 2048, 10
@@ -25,28 +25,31 @@ ROUNDS = 20
 Burst = Callable[[], object]
 
 
-def ours(layers: int) -> Burst:
-    """A chunk of steps of the trainer."""
-    task = LinearRegression(D, N, noise=UniformNoise(5.0))
-    model = Full.random(D, layers, key=jax.random.key(0), scale=0.2)
-    trainer = AdamTrainer(model, task, key=jax.random.key(1), steps=10**9, batch=BATCH, chunk=STEPS)
+def ours(layers: int, objective: str = "query", *, n: int = N, batch: int = BATCH, diagonal: bool = False) -> Burst:
+    """A chunk of steps of the trainer, with FULL or DIAG."""
+    task = LinearRegression(D, n, noise=UniformNoise(5.0))
+    key, scale = jax.random.key(0), 0.2 * (N / n) ** 0.5
+    model = Diag.random(layers, key=key, scale=scale / 10) if diagonal else Full.random(D, layers, key=key, scale=scale)
+    trainer = AdamTrainer(
+        model, task, objective=objective, key=jax.random.key(1), steps=10**9, batch=batch, chunk=STEPS
+    )
     state, _ = trainer.advance(trainer.init())
     return lambda: trainer.advance(state)
 
 
-def plain_jax(layers: int) -> Burst:
+def plain_jax(layers: int, *, n: int = N, batch: int = BATCH) -> Burst:
     """Batched tokens, einsums over all of them, optax; one jitted step."""
     optimiser = optax.adam(1e-3)
-    scale = 0.2 / (D + 1)
+    scale = 0.2 * (N / n) ** 0.5 / (D + 1)
     weights = scale * jax.random.normal(jax.random.key(0), (2, layers, D + 1, D + 1), jnp.float32)
 
     def loss(weights, key):
         key_x, key_w, key_noise, key_sigma = jax.random.split(key, 4)
-        x = jax.random.normal(key_x, (BATCH, N + 1, D), jnp.float32)
-        w = jax.random.normal(key_w, (BATCH, D), jnp.float32)
-        sigma = 5 * jax.random.uniform(key_sigma, (BATCH, 1), jnp.float32)
+        x = jax.random.normal(key_x, (batch, n + 1, D), jnp.float32)
+        w = jax.random.normal(key_w, (batch, D), jnp.float32)
+        sigma = 5 * jax.random.uniform(key_sigma, (batch, 1), jnp.float32)
         labels = jnp.einsum("bnd,bd->bn", x, w)
-        y = labels[:, :-1] + sigma * jax.random.normal(key_noise, (BATCH, N), jnp.float32)
+        y = labels[:, :-1] + sigma * jax.random.normal(key_noise, (batch, n), jnp.float32)
         tokens = jnp.concatenate([x, jnp.pad(y, ((0, 0), (0, 1)))[:, :, None]], axis=2)
         for p, q in zip(weights[0], weights[1], strict=True):
             gram = jnp.einsum("bni,bnj->bij", tokens[:, :-1], tokens[:, :-1])
@@ -104,11 +107,11 @@ def plain_torch(layers: int) -> list[Burst]:
     return [functools.partial(burst, threads) for threads in dict.fromkeys((1, cores()))]
 
 
-def rates(bursts: list[Burst]) -> list[float]:
+def rates(bursts: list[Burst], rounds: int = ROUNDS) -> list[float]:
     """Steps per second of each, the best of many short rounds, interleaved: other work on the machine only ever slows
     one down."""
     seconds = [float("inf")] * len(bursts)
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for index, burst in enumerate(bursts):
             began = time.perf_counter()
             burst()

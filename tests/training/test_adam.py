@@ -10,6 +10,7 @@ from descant import (
     FixedNoise,
     LinearRegression,
     UniformInputs,
+    Unknown,
     attention as at,
     risk,
 )
@@ -67,6 +68,21 @@ def test_noise_laws_of_all_kinds_train_in_one_program_as_they_would_alone(relaxe
             np.testing.assert_allclose(one, other, rtol=1e-9)
     with pytest.raises(ValueError, match="posterior objective can't be shared"):
         finished(AdamTrainer([model] * 5, laws, key=key, **{**settings, "objective": "posterior"}))
+
+
+def test_contexts_of_any_length_where_moments_are_drawn(relaxed):
+    """Moments of a million tokens take no more memory than those of twenty; tokens do, and are refused."""
+    endless = LinearRegression(3, 100_000_000)
+    model = at.GDPlusPlusTransformer.random(1, key=jax.random.key(1), scale=1e-9)
+    settings = {"key": jax.random.key(0), "steps": 5, "batch": 64, "lr": 1e-10}
+    state = finished(AdamTrainer(model, endless, objective="weights", **settings))
+    assert np.isfinite(state.info["losses"]).all()
+    for law, objective in (
+        (endless, "query"),
+        (LinearRegression(3, 100_000_000, inputs=UniformInputs(-1.0, 1.0)), "weights"),
+    ):
+        with pytest.raises(Unknown, match="would take .* of memory"):
+            AdamTrainer(model, law, objective=objective, **settings)
 
 
 def test_members_must_be_alike():

@@ -89,7 +89,9 @@ class AdamTrainer:
             float(clip),
         )
         size = sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(members[0], eqx.is_inexact_array)))
-        context = laws[0].d * (laws[0].d + laws[0].n)
+        # Moments are drawn as they are, of contexts of any length, unless their law knows no other way than tokens.
+        tokens = laws[0].n if objective == "query" or laws[0].moments_take_tokens else 0
+        context = laws[0].d * (laws[0].d + tokens)
         # Weights, their slopes, two memories of Adam's; contexts, and what the way back needs of each.
         _memory.need(
             f"{len(members)} members with a batch of {batch} contexts of d = {laws[0].d} and n = {laws[0].n}",
