@@ -81,7 +81,7 @@ def test_contexts_of_any_length_where_moments_are_drawn(relaxed):
         (endless, "query"),
         (LinearRegression(3, 100_000_000, inputs=UniformInputs(-1.0, 1.0)), "weights"),
     ):
-        with pytest.raises(Unknown, match="would take .* of memory"):
+        with pytest.raises(Unknown, match="of memory, and"):
             AdamTrainer(model, law, objective=objective, **settings)
 
 
