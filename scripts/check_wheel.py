@@ -97,7 +97,7 @@ def tried(programs: Path, folder: Path) -> None:
     ran("descant", *CLAIM)
     assert (folder / "report" / "index.html").exists()
     (folder / "grid.toml").write_text('evaluator = "risk"\n')
-    assert "pip install 'descant[tables]'" in ran("descant", "sweep", "grid.toml", status=2)
+    assert "pip install '.[tables]'" in ran("descant", "sweep", "grid.toml", status=2)
 
 
 def typed(programs: Path, folder: Path) -> None:

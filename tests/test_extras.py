@@ -79,11 +79,11 @@ def test_the_shell_says_it_too(tmp_path):
     words = [sys.executable, "-c", hidden, "sweep", str(grid)]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
-    assert "whose table is a Parquet file, needs pyarrow" in done.stderr and "'descant[tables]'" in done.stderr
+    assert "whose table is a Parquet file, needs pyarrow" in done.stderr and "'.[tables]'" in done.stderr
 
 
 def test_claims_that_lack_a_package_are_refused_before_anything_is_computed(without, tmp_path, capsys):
     status, out, err = run("reproduce", "ltb", "--out", str(tmp_path / "report"), capsys=capsys)
     assert (status, out) == (2, "")
-    assert "the claim digits needs scikit-learn, which is not installed" in err and "'descant[claims]'" in err
+    assert "the claim digits needs scikit-learn, which is not installed" in err and "'.[claims]'" in err
     assert not list(tmp_path.rglob("judgement.json"))

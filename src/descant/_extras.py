@@ -29,5 +29,5 @@ def require(package: str, what: str) -> None:
     if not installed(package):
         raise MissingExtra(
             f"{what} needs {CALLED.get(package, package)}, which is not installed; "
-            f"`pip install 'descant[{EXTRAS[package]}]'` gets it."
+            f"`pip install '.[{EXTRAS[package]}]'` in a clone gets it."
         )

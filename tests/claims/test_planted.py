@@ -62,7 +62,7 @@ def test_the_readme_counts_what_is_judged_and_what_comes_of_it():
     claims = {id: claim for id, claim in all_claims().items() if claim.experiment.__module__.startswith("descant.")}
     theirs = {id: claim.standing(verdicts[id]) for id, claim in claims.items() if claim.whose == "paper"}
     counts = {standing: list(theirs.values()).count(standing) for standing in theirs.values()}
-    identities = sum(claims[id].identity for id in theirs)
+    identities = sum(claims[id].identity for id, standing in theirs.items() if standing == "holds")
     words = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     for said in (
         f"Of {len(theirs)} statements of the papers {counts['holds']} hold",

@@ -40,7 +40,7 @@ def explore(
         if error.name not in ("anyio", "h11", "starlette", "uvicorn"):
             raise
         raise ValueError(
-            f"the explorer needs {error.name}, which is not installed; `pip install 'descant[explorer]'` gets it."
+            f"the explorer needs {error.name}, which is not installed; `pip install '.[explorer]'` in a clone gets it."
         ) from None
 
     def tell(words: str) -> None:

@@ -94,7 +94,7 @@ class Endpoint:
         try:
             import httpx  # pyright: ignore[reportMissingImports]
         except ImportError:
-            raise ValueError("an endpoint needs httpx; install the extra: pip install 'descant[llm]'.") from None
+            raise ValueError("an endpoint needs httpx; install the extra, in a clone: pip install '.[llm]'.") from None
         if not model or not model.isprintable():
             raise ValueError(f"model is {'openai:' + model!r}; expected the model's name after openai:, in one line.")
         key = key_from_environment()

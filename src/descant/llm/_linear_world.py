@@ -1,8 +1,9 @@
 """The same experiment in linear attention's world, where risks are exact.
 
 A task w, labels of variance 1, n demonstrations with noise, and a guess `<w0, x>` of the query's label, in the query's
-token. y_q-LSA takes one step of gradient descent from there. Whatever the law of w is, the step feels w - w0 alone:
-with a guess whose squared distance from the answer is D, it solves the problem of a task with prior N(0, D/d I).
+token. y_q-LSA takes one step of gradient descent from there. The step feels w - w0 alone, whatever the law of w is.
+With inputs N(0, I), and a guess whose squared distance from the answer is D, the same in all directions (w - w0 has
+mean 0 and covariance D/d I), it solves the problem of a task with prior N(0, D/d I).
 """
 
 import jax.numpy as jnp

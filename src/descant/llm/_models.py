@@ -50,7 +50,7 @@ def need_extra() -> None:
     missing = [name for name in ("torch", "transformers", "gguf", "accelerate") if find_spec(name) is None]
     if missing:
         raise ValueError(
-            f"a model on this machine needs {', '.join(missing)}; install the extra: pip install 'descant[llm]'."
+            f"a model on this machine needs {', '.join(missing)}; install the extra, in a clone: pip install '.[llm]'."
         )
 
 

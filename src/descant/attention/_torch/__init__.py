@@ -22,12 +22,12 @@ def to_torch(model: eqx.Module, d: int | None = None) -> "torch.nn.Module":
     (..., d), and gives (...). A `ValueError` for a model without a PyTorch form; one of your own has it if its `Kind`
     says how.
 
-    PyTorch is not among Descant's requirements: install it, or `descant[torch]`.
+    PyTorch is not among Descant's requirements: install it, or the extra `torch`.
     """
     try:
         import torch  # noqa: F401, PLC0415  # pyright: ignore[reportMissingImports]
     except ImportError:
-        raise ImportError("to_torch needs PyTorch; install descant[torch].") from None
+        raise ImportError("to_torch needs PyTorch; install it, or in a clone pip install '.[torch]'.") from None
     form = kind_of(model).torch if isinstance(model, AbstractPredictor) else None
     if form is None:
         raise ValueError(

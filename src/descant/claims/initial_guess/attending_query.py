@@ -46,7 +46,8 @@ def _risk(c: float, masked: bool, d: int, n: int, sigma: float = 0.0, heads: int
     paper="initial-guess",
     whose="control",
     where="The embedding of the prompt; which convention the paper's experiments use could not be read",
-    title="An attending query widens the gap of d + 1 heads for small means only; a right guess makes it irrelevant",
+    title="At d = n = 10 an attending query widens the gap of d + 1 heads up to means of 10 per coordinate, not from "
+    "20 on; a right guess makes it irrelevant",
     statement=r"""
         Let inputs be $N(0, I)$, tasks $N(c\,(1, \dots, 1), I)$, $d = n = 10$, and no noise. Leaving the query token
         $(x_q, 0)$ among the keys and values makes the gap to one gradient step larger with $d+1$ heads while the mean

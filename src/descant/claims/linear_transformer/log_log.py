@@ -33,7 +33,7 @@ SPECTRA = {
     whose="paper",
     seen="no equations",
     where="Theorem 5.1, Lemma A.3",
-    title="Given the range of eigenvalues, GD++ doubles its digits with each layer",
+    title="Given the range of eigenvalues, GD++ doubles its digits with each layer, after about log κ layers",
     statement=r"""
         For every range $[\mu, \nu]$ of eigenvalues there are weights of GD++ that reach $|\hat y - \langle w^*, x_t
         \rangle| \le \varepsilon |x_t| |w^*|$, $w^*$ least squares, on all contexts whose $X^\top X$ lies in the range,

@@ -137,7 +137,7 @@ def layers_on_pools(lab: Lab, pools: int) -> dict[str, list[float]]:
     paper="descant",
     whose="extension",
     where="Derived in the method; beside task-diversity, which tests on the pool itself",
-    title="Fitted to K tasks, GD-beta loses c/K on new ones, with c known; the block loses more at K = 8",
+    title="Fitted to many tasks, K of them, GD-beta loses about c/K on new ones, with c known; at K = 8 LTB loses more",
     statement=r"""
         Draw $K$ tasks from $N(\mu, I)$, fit a layer to them (endless prompts of each, inputs $N(0, I)$, fixed noise),
         test it on new tasks of that law. GD-$\beta$'s expected excess over its least risk tends to $c/K$ with

@@ -23,7 +23,8 @@ def worth(n: int) -> float:
     "layers-for-a-guess",
     paper="descant",
     where="docs/theory/gram.md, More layers",
-    title="Without noise a second layer replaces a guess for small prior means, and no depth does for all",
+    title="Without noise, at d = 1, a second layer replaces a guess for small prior means; in no dimension does any "
+    "depth for all",
     statement=r"""
         Let inputs be $N(0, \Lambda)$ of full rank, labels without noise, the query masked in every layer and its label
         slot empty. Then $L$ layers of linear self-attention, with any number of heads, have at least the risk

@@ -71,7 +71,7 @@ class RayExecutor(AbstractExecutor):
         try:
             import ray  # pyright: ignore[reportMissingImports]
         except ImportError:
-            raise ValueError("executor is 'ray', which is not installed; do pip install 'descant[ray]'.") from None
+            raise ValueError("executor is 'ray', which is not installed; do pip install '.[ray]' in a clone.") from None
         main = threading.current_thread() is threading.main_thread()
         before = signal.getsignal(signal.SIGTERM)
         try:
