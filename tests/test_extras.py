@@ -33,7 +33,8 @@ def test_extras_are_those_of_the_package():
 
 
 def test_a_sentence_names_the_extra(without):
-    with pytest.raises(MissingExtra, match=r"^a table needs pyarrow, .*; `pip install '\.\[tables\]'` in a clone gets it\.$"):
+    sentence = r"^a table needs pyarrow, .*; `pip install '\.\[tables\]'` in a clone gets it\.$"
+    with pytest.raises(MissingExtra, match=sentence):
         require("pyarrow", "a table")
     with pytest.raises(MissingExtra, match=r"SQL about runs needs duckdb"):
         query("select 1")

@@ -4,8 +4,10 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -48,8 +50,10 @@ def blocks(text: str) -> list[str]:
 
 @cache
 def library() -> str:
-    """A digest of the package's sources."""
-    paths = sorted((ROOT / "src" / "descant").rglob("*.py"))
+    """A digest of the package: its sources, and the data that come with it."""
+    paths = sorted(
+        path for path in (ROOT / "src" / "descant").rglob("*") if path.is_file() and "__pycache__" not in path.parts
+    )
     return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
 
 
@@ -69,12 +73,24 @@ def run(text: str, page: str = "a page") -> Ran:
     todo = json.dumps(blocks(text))
     folder = KEPT / hashlib.sha256((library() + todo).encode()).hexdigest()[:16]
     if not (folder / ".printed.json").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        done = subprocess.run(
-            [sys.executable, "-c", RUNNER], cwd=folder, env=_environment(), input=todo, capture_output=True, text=True
-        )
-        if done.returncode:
-            raise RuntimeError(f"the code of {page} can't be run:\n{done.stderr[-3000:]}")
+        KEPT.mkdir(parents=True, exist_ok=True)
+        # Elsewhere first: what a run leaves that fails, or is interrupted, is not found by the next.
+        empty = Path(tempfile.mkdtemp(dir=KEPT, prefix="running-"))
+        try:
+            done = subprocess.run(
+                [sys.executable, "-c", RUNNER],
+                cwd=empty,
+                env=_environment(),
+                input=todo,
+                capture_output=True,
+                text=True,
+            )
+            if done.returncode:
+                raise RuntimeError(f"the code of {page} can't be run:\n{done.stderr[-3000:]}")
+            shutil.rmtree(folder, ignore_errors=True)
+            empty.rename(folder)
+        finally:
+            shutil.rmtree(empty, ignore_errors=True)
     printed = json.loads((folder / ".printed.json").read_text())
     return Ran(printed, sorted(path for path in folder.glob("*") if path.is_file() and path.name[0] != "."))
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from descant.attention import Diag
-from descant.claims import Lab, _lab
+from descant.claims import Lab, _claim, _lab, judge, kept
 
 
 @pytest.fixture
@@ -44,3 +44,27 @@ def test_a_run_that_another_one_trains_is_waited_for(lab):
     assert run.result["risk"] == 1.0
     assert len(trained) == 1
     assert any("waiting" in words for words in told)
+
+
+TYPED = """
+from descant import claims
+bound = {value}
+def helper():
+    return bound
+@claims.claim("typed", paper="descant", whose="extension", where="here", title="T", statement="S", refuted_by="R",
+              method="M", quick="q", full="f", seconds=1)
+def typed(lab):
+    return claims.Evidence((claims.at_most("value", helper(), 1.0, reason="bound"),))
+"""
+
+
+def test_a_claim_that_was_typed_is_judged_each_time(tmp_path):
+    """No file says whether what its functions call is still the same."""
+    found = []
+    for value in (0.5, 7.0):
+        names = {"__name__": "typed_in_a_console"}
+        exec(compile(TYPED.format(value=value), "<stdin>", "exec"), names)
+        claim = _claim._FOUND.pop("typed")
+        found.append(judge(claim, tmp_path).verdict)
+        assert not kept(tmp_path, {"typed": claim})
+    assert found == ["holds", "does-not-hold"]

@@ -11,9 +11,10 @@ pytest.importorskip("uvicorn", reason="uvicorn is in the extra `explorer`")
 
 from starlette.requests import Request
 
+from descant.explorer import _pages
 from descant.explorer._app import Explorer
 from descant.explorer._guard import Access, plain_host
-from descant.explorer._pages import linked, page
+from descant.explorer._pages import ROOMS, linked, page
 from tests.support.explorer_server import PLAIN, running
 
 GRAM = 'def gram(X: "n d"):\n    return X.T @ X\n'
@@ -110,3 +111,10 @@ def test_hosts_with_and_without_brackets_and_ports():
     own = Access(80, plain_host("[2001:DB8:0::7]"), "token")
     assert own.names("[2001:db8::7]") and own.names("[2001:db8:0:0::7]:80") and not own.names("[2001:db8::8]")
     assert Access(9000, plain_host("::1")).names("[0:0:0:0:0:0:0:1]:9000")
+
+
+def test_no_name_that_is_asked_for_is_kept():
+    """They come from whoever asks, and may be as long as an address."""
+    for number in range(50):
+        assert page(f"nothing-{number}") is None
+    assert _pages._page.cache_info().currsize <= len(ROOMS)

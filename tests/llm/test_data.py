@@ -61,6 +61,7 @@ TWO = [("A b.", "C, d.", 3.5), ("E f.", "G h.", 1.0)]
         '\n\n,,\nA b.,"C, d.",3.5\n\n,,\nE f.,G h.,1\n\n',
         "A b.\tC, d.\t3,5\r\nE f.\tG h.\t1\r\n",
         ',sentence1,sentence2,score\n7,A b.,"C, d.",3.5\n7,E f.,G h.,1\n',
+        "A b.;C, d.;3,5\nE f.;G h.;1,0\n",
     ],
 )
 def test_files_as_programs_write_them(tmp_path, written):

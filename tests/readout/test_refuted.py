@@ -8,6 +8,7 @@ from descant import AbstractLinearPredictor, AbstractPredictor, LinearRegression
 from descant.attention._full import as_full
 from descant.readout import explain
 from descant.readout._contexts import Contexts
+from descant.readout._spelled import give
 from descant.readout._trace import traced, weights_on
 
 D, N = 3, 10
@@ -108,3 +109,17 @@ def test_a_layer_is_called_by_its_largest_part():
 def test_a_distance_from_nothing_is_no_percentage():
     found = explain(at.gd_beta_as_ltb(es.GDBeta(jnp.array([3.0, 0.0, 0.0]), 0.5 * jnp.eye(D))), TASK, contexts=64)
     assert "a start that is zero, 3 away" in found.text
+
+
+def test_two_steps_up_the_gradient_are_no_ridge_regression():
+    """Any two of them are, with a penalty from which steps diverge."""
+    found = explain(es.GD(jnp.zeros(D), [-0.2, -0.3]), TASK, contexts=128)
+    assert (found.verdict, found.match.algorithm) == ("is", "gradient descent"), found.sentence
+    assert "is gradient ascent: 2 steps of sizes 0.3, 0.2" in found.sentence
+
+
+def test_fitted_numbers_have_the_digits_that_their_errors_leave():
+    for value in (12.3456789, -0.0362113, 3.14159e7, 2.5e-9):
+        for share in (1e-2, 1e-4, 3e-6):
+            shown, _, error = give(value, share * abs(value)).partition(" ± ")
+            assert abs(float(shown) - value) <= 0.51 * float(error), (shown, error)

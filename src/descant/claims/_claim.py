@@ -9,6 +9,7 @@ from inspect import cleandoc, unwrap
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from .._checks import CONTROL, Verdict
+from .._extras import require
 from .._names import file_name
 from .._registry import look_here
 from ._evidence import Evidence
@@ -91,6 +92,8 @@ class Claim:
 
     def evidence(self, lab: "Lab") -> Evidence:
         """Run the experiment; a `ValueError` if a refutation has no check, or a check stands against nothing."""
+        for package in self.needs:
+            require(package, f"the claim {self.id}")
         found = self.experiment(lab)
         against = {check.against for check in found.checks} - {CONTROL}
         if len(self.refuted_by) == 1:

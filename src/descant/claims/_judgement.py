@@ -2,7 +2,6 @@
 
 import hashlib
 import inspect
-import marshal
 import shutil
 import time
 import traceback
@@ -58,19 +57,20 @@ def _own_code(claim: Claim) -> str:
     """A fingerprint of the file of a claim that is not part of this package; of the others there is one already."""
     if claim.experiment.__module__.startswith(f"{__package__}."):
         return ""
-    written = inspect.unwrap(claim.experiment)
-    file = inspect.getsourcefile(written)
-    if file and Path(file).is_file():
-        return hashlib.sha256(Path(file).read_bytes()).hexdigest()
-    # Typed into a notebook or a console: there is no file, but what was compiled.
-    code = getattr(written, "__code__", None)
-    return hashlib.sha256(marshal.dumps(code)).hexdigest() if code else ""
+    file = _file(claim)
+    return hashlib.sha256(file.read_bytes()).hexdigest() if file else "typed"
+
+
+def _file(claim: Claim) -> Path | None:
+    """Where a claim is written; None if it was typed into a notebook or a console."""
+    file = inspect.getsourcefile(inspect.unwrap(claim.experiment))
+    return Path(file) if file and Path(file).is_file() else None
 
 
 def kept(root: Path, claims: dict[str, Claim], *, budget: str = "quick", seed: int = 0) -> dict[str, Judgement]:
     """The judgements that a folder already has."""
     paths = {id: judgement_path(root, claim, budget, seed) for id, claim in claims.items()}
-    return {id: load(path, (id, budget, seed)) for id, path in paths.items() if path.exists()}
+    return {id: load(path, (id, budget, seed)) for id, path in paths.items() if path.exists() and _file(claims[id])}
 
 
 def judge(
@@ -83,10 +83,13 @@ def judge(
 ) -> Judgement:
     """Find the judgement, or run the experiment and keep what came of it.
 
-    An experiment that fails is told but not kept: next time it is tried again.
+    An experiment that fails is told but not kept: next time it is tried again. So is a claim that was typed into a
+    notebook or a console: what its functions call may have changed, and no file says so.
     """
     path = judgement_path(root, claim, budget, seed)
-    if path.exists():
+    if _file(claim) is None:
+        shutil.rmtree(path.parent, ignore_errors=True)
+    elif path.exists():
         return load(path, (claim.id, budget, seed))
     lab = Lab(path.parent, root / "runs", budget, seed, tell)
     started, evidence, failure = time.monotonic(), None, ""

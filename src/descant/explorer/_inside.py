@@ -47,6 +47,8 @@ def inside(asked: Any) -> Iterator[dict[str, Any]]:
     seed = fields.whole("seed", 0, 2**31 - 1, 0)
     source = Fields(fields.part("source"), "the source")
     given = fields.part("task") if fields.has("task") else None
+    if given is not None:
+        Fields(given, "the task")  # an object, or a sentence
     fields.done()
     if source.has("training"):
         task = Training.read(source.part("training")).task
@@ -64,7 +66,7 @@ def inside(asked: Any) -> Iterator[dict[str, Any]]:
     else:
         raise ValueError("the address names nothing that can be opened; choose a network from the list.")
     # A page that was opened by a link doesn't know yet how many inputs the network has.
-    task = Task.read({"d": task.d, **given}, MOST_D) if isinstance(given, dict) else task
+    task = Task.read({"d": task.d, **given}, MOST_D) if given is not None else task
     regression = task.regression()
     prompt = regression.sample(key=jax.random.key(seed))
     path, python = walk(model, regression, prompt), _python(source, task, seed)

@@ -64,17 +64,20 @@ def examples() -> list[tuple[str, str, str]]:
     return found
 
 
-@cache
 def page(name: str) -> File | None:
     """A room's page; None if there is no such room."""
     room = next((each for each in ROOMS if each.name == name), None)
-    if room is None:
-        return None
+    # Only what there is is kept: names come from whoever asks.
+    return None if room is None else _page(room)
+
+
+@cache
+def _page(room: Room) -> File:
     templates = Environment(
         loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    programs = examples() if name == "compile" else []
-    made = templates.get_template(f"{name}.html").render(room=room, rooms=ROOMS, examples=programs)
+    programs = examples() if room.name == "compile" else []
+    made = templates.get_template(f"{room.name}.html").render(room=room, rooms=ROOMS, examples=programs)
     return File.of(made.encode(), "text/html")
 
 

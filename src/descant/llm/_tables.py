@@ -68,10 +68,12 @@ def _rows(path: Path) -> list[list[str]]:
 
 
 def _semicolons(beginning: str) -> bool:
-    """Whether semicolons part the cells of a line, and not commas: programs write so where commas are in numbers."""
-    parted = [next(csv.reader([beginning], delimiter=separator), []) for separator in ",;"]
-    commas, semicolons = (len(cells) >= 3 and _looks_right(cells) for cells in parted)
-    return semicolons and not commas
+    """Whether semicolons part the cells of a line, and not commas: programs write so where commas are in numbers.
+
+    Where both might, they do: half of "3,5" looks like a number, a part of a sentence between semicolons hardly does.
+    """
+    cells = next(csv.reader([beginning], delimiter=";"), [])
+    return len(cells) >= 3 and _looks_right(cells)
 
 
 def _looks_right(cells: list[str]) -> bool:

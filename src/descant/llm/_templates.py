@@ -15,11 +15,6 @@ PLACES = {"pair": ("{first}", "{second}"), "guess": ("{guess}",)}
 SCALED = ("head", "guess", "score", "end", "chat")
 # What is asked unless a user names wordings: the answers of one say little.
 DEFAULT = ("terse", "lines", "question", "json")
-# What the shipped evidence was asked in: all but `whole`, whose guesses are others, being rounded.
-EVIDENCE = (
-    *("terse", "lines", "question", "table", "json", "rating"),
-    *("prose", "dialogue", "annotators", "xml", "code", "markdown"),
-)
 
 
 @dataclass(frozen=True)

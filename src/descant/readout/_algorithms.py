@@ -93,7 +93,12 @@ def _spectral(
             for each in (told, errors):
                 each["low"], each["high"] = each["high"], each["low"]
         # A momentum of 1 or more is no heavy ball: it fits a few steps, and means nothing.
-        if told.get("momentum", 0.0) >= 1:
+        momentum = told.get("momentum", 0.0)
+        if momentum >= 1:
+            return None
+        # Steps so large that they climb the ridge loss: two up the gradient of the loss itself would pass for such.
+        step = told.get("step", told.get("scale", 0.0) * seen.n)
+        if "penalty" in told and step * (told["penalty"] / seen.n + _typical(half)) > 2 * (1 + momentum):
             return None
         told |= {"steps": taken} if taken else {}
         edge = not question.known and len(tried) > 1 and taken == tried[-1]

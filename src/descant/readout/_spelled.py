@@ -28,6 +28,8 @@ def give(value: float, error: float = 0.0, unit: str = "") -> str:
 
     >>> give(0.34721, 0.0021), give(0.34721), give(12.3456, 0.02, "%"), give(-0.001, 0.0961)
     ('0.347 ± 0.002', '0.347', '12.35% ± 0.02%', '0.0 ± 0.1')
+    >>> give(12.3456789, 5e-5), give(0.036211, 7e-6)
+    ('12.34568 ± 5e-05', '0.036211 ± 7e-06')
     """
     if not error > 1e-6 * abs(value):
         return f"{value:.3g}{unit}"
@@ -35,8 +37,9 @@ def give(value: float, error: float = 0.0, unit: str = "") -> str:
         return f"about {value:.3g}{unit}"
     # As many digits as the error leaves, and no fewer than it has: 0.0961 is one of tenths.
     error = float(f"{error:.1g}")
-    digits = min(6, max(0, -int(np.floor(np.log10(error) + 1e-9))))
-    shown = f"{value:.{digits}f}" if 1e-4 <= error < 1e4 else f"{value:.3g}"
+    place = -int(np.floor(np.log10(error) + 1e-9))
+    figures = place + 1 + int(np.floor(np.log10(abs(value)))) if value else 1
+    shown = f"{value:.{max(place, 0)}f}" if 1e-4 <= error < 1e4 else f"{value:.{max(figures, 1)}g}"
     # What is nothing has no sign.
     return f"{shown if float(shown) else shown.lstrip('-')}{unit} ± {error:g}{unit}"
 

@@ -170,7 +170,7 @@ def more_sentences(found: Explanation) -> tuple[str, ...]:
         words.append(_of_estimators(found.estimators[0], exactly=_is_linear(found, ROUNDED)))
     if found.left_out > 0:
         words.append(
-            f"Left out are {100 * found.left_out:.2g}% of the contexts, on which its answer is no number, or more than "
+            f"Left out are {100 * found.left_out:.3g}% of the contexts, on which its answer is no number, or more than "
             "ten times as long as usual."
         )
     return tuple(words)

@@ -145,7 +145,7 @@ def _judged(lab: Lab, name: str) -> Evidence:
         wording_table(study, f"{NAME} on the STS benchmark, by wording", "wordings-stsb"),
         wording_table(wordings, f"{NAME} on SICK-R, by wording", "wordings-sick"),
     )
-    words = _words(name, study, sick, found)
+    words = _words(name, study, sick, found, checks)
     return Evidence(checks, _figures(study, name), tables, words, _headline(checks), (run.note,))
 
 
@@ -153,13 +153,13 @@ def _headline(checks: tuple[Check, ...]) -> str:
     return next(check.name for check in checks if check.against != CONTROL)
 
 
-def _words(name: str, study: Study, sick: dict, found: dict[str, Judged]) -> tuple[str, ...]:
+def _words(name: str, study: Study, sick: dict, found: dict[str, Judged], checks: tuple[Check, ...]) -> tuple[str, ...]:
     counts = (
         f"{len(study.first.asked.queries)} queries of the STS benchmark and {sick['queries']} of SICK-R, each with "
     )
     asked = f"{len(study.guesses)} guesses in {len(study.wordings)} wordings and {study.first.asked.seeds} draws"
     # The front page shows the first of them, where a claim does not hold or is open.
-    words = _what_would_decide(name, len(study.wordings), [check for each in found.values() for check in each.checks])
+    words = _what_would_decide(name, len(study.wordings), checks)
     words += [f"{data}: {judged.reason}" for data, judged in found.items()]
     words.append(f"{counts}{asked} of demonstrations.")
     if near_chance(study):
@@ -170,7 +170,7 @@ def _words(name: str, study: Study, sick: dict, found: dict[str, Judged]) -> tup
     return tuple(words)
 
 
-def _what_would_decide(name: str, wordings: int, checks: list[Check]) -> list[str]:
+def _what_would_decide(name: str, wordings: int, checks: tuple[Check, ...]) -> list[str]:
     """Where a claim is open: what is missing, and why it is not there."""
     if verdict_of(checks) != "undecided":
         return []
@@ -182,15 +182,14 @@ def _what_would_decide(name: str, wordings: int, checks: list[Check]) -> list[st
             "where it knows most. More queries to this one can't. That this would leave the claim open was fixed "
             "before the run; what ships is of this model alone."
         ]
-    # How many times the variance is too large, if the effect is what it was seen to be.
-    opened = {
-        check.name: (check.slack / (check.value - check.bound)) ** 2 for check in checks if check.outcome == "undecided"
-    }
+    opened = [check.name for check in checks if check.outcome == "undecided" and check.against != CONTROL]
+    if not opened:
+        return []
     return [
-        f"Not shown, over all wordings: {'; '.join(opened)}. What would decide it are more wordings, because the "
-        f"effect differs most from one to the next: about {max(opened.values()) * wordings:.0f} in the place of "
-        f"{wordings}, if it stays what it is. That there are {wordings}, and that the claim stays open if they don't "
-        "decide it, was fixed before the run; so none were added after the look."
+        f"Not shown, over all wordings: {'; '.join(opened)}. Its error is made of the spread over wordings and of that "
+        "over draws of demonstrations: what would decide it are more of both, if the effect stays what it is. That "
+        f"there are {wordings} wordings, and that the claim stays open if they don't decide it, was fixed before the "
+        "run; so none were added after the look."
     ]
 
 
