@@ -16,6 +16,7 @@ from descant.claims.elsa.blocks_per_step import floor, natural
 from descant.claims.elsa.degree import skip_floor
 from descant.claims.elsa.properties_2_3 import printed_form_misses
 from descant.claims.elsa.scale import scaled, stable_below
+from descant.programs.paper import times
 from tests.support.claims_lab import Planted, cases, see
 
 HOME = "descant.claims.elsa"
@@ -49,9 +50,15 @@ def _short(*names, steps=200):
 PLANTED = [
     Planted("elsa-property-1", f"{HOME}.property_1.mask_and_move", lambda move: lambda s, p, a, b: move(s, p, 0, b)),
     Planted("elsa-property-2", f"{HOME}.properties_2_3.constant", lambda constant: lambda c: constant(-c)),
-    # Matrices of one rank more than the biases have rows.
+    # Twice the input.
     Planted(
         "elsa-property-3",
+        f"{HOME}.properties_2_3.skip",
+        lambda skip: lambda m, n: times(2 * jnp.eye(n), m),
+    ),
+    # Matrices of one rank more than the biases have rows.
+    Planted(
+        "elsa-property-3-shapes",
         f"{HOME}.properties_2_3.printed_form_misses",
         lambda misses: lambda m, n, random: misses(m + 1, n, random),
     ),

@@ -142,10 +142,9 @@ PLANTED = [
     ),
     Planted(
         "guess-displaces",
-        f"{HOME}.small_model.renamed",
-        lambda name: lambda judged, data: _large(name(judged, data)),
-        verdict="undecided",
-        becomes="holds",
+        f"{HOME}.larger_model.shipped_study",
+        # The answers without a guess, in the place of those with that of another pair.
+        lambda read: lambda numbers: _answered(read(numbers), "shuffled", lambda results: results.answer["none"]),
     ),
     Planted(
         "beats-the-ensemble",
@@ -249,9 +248,24 @@ def test_answers_that_ship_are_whole_and_hold_no_sentence():
     np.testing.assert_allclose(text.tasks.label[:100], drawn.label, atol=0.11)
 
 
-def test_sick_is_judged_from_its_effects():
-    run = long_run(_shipped.RUN)
-    assert run is not None
-    for claim in ("a", "b", "c", "displaced", "ensemble"):
-        judged = _shipped.shipped_judged(run.numbers["sick"], claim)
-        assert judged.verdict == verdict_of(judged.checks)
+def test_answers_of_larger_models_ship_whole_and_without_labels_of_sick():
+    numbers = _shipped.the_run(_shipped.LARGER_RUN).numbers
+    assert set(numbers) == {_shipped.LARGER, "Qwen2.5-Coder-0.5B"}
+    for name, queries in ((_shipped.LARGER, 400), ("Qwen2.5-Coder-0.5B", 1370)):
+        study = _shipped.shipped_study(numbers[name]["stsb"])
+        assert study.unanswered == 0 and study.guesses == ("none", "shuffled")
+        assert study.answer("none").shape == (1, queries, 1)
+        # The wording that was chosen is that with the largest correlation on the training pairs.
+        by_choice = numbers[name]["unaided"]["STS-B"]
+        assert max(by_choice, key=lambda wording: by_choice[wording]["value"]) == study.chosen
+        assert study.unaided[study.chosen].value == pytest.approx(by_choice[study.chosen]["value"], abs=2e-3)
+    assert "gold" not in json.dumps(numbers[_shipped.LARGER]["sick"])
+
+
+@pytest.mark.parametrize("run", [_shipped.RUN, _shipped.LARGER_RUN])
+def test_sick_is_judged_from_its_effects(run):
+    numbers = _shipped.the_run(run).numbers
+    effects = numbers["sick"] if "sick" in numbers else numbers[_shipped.LARGER]["sick"]
+    for each in effects["judged"]:
+        judged = _shipped.shipped_judged(effects, each["claim"])
+        assert judged.verdict == (verdict_of(judged.checks) if judged.checks else "undecided")

@@ -144,13 +144,14 @@ PLANTED = [
     ),
     Planted("bayes-beside", f"{HOME}.bayes_beside.networks", forgotten),
     Planted("single-head", f"{HOME}.single_head.networks", forgotten),
-    # FULL has the loss of a network that is deeper.
+    # FULL networks that are no other than DIAG.
     Planted(
         "diag-like-full-uniform",
         f"{HOME}.like_full.networks",
-        exchanged(lambda name: "diag 5" if name.startswith("full") else name),
+        _kind_as("full", "axial", instead="diag"),
+        verdict="does-not-hold",
+        becomes="holds",
     ),
-    # FULL networks that are no other than DIAG.
     Planted(
         "diag-like-full",
         f"{HOME}.like_full.networks",

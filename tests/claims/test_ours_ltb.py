@@ -77,7 +77,10 @@ PLANTED = [
         lambda risk: lambda problem, width: risk(problem, 2) + risk(problem, 0) - risk(problem, 2 - width),
         smaller={
             f"{HOME}.key_width.D": 2,
-            f"{HOME}.key_width._tasks": lambda lab: {"d = 2": crooked(2, 4, 0.4, key=lab.key("crooked"))},
+            f"{HOME}.key_width._tasks": lambda lab: {
+                "d = 2": crooked(2, 4, 0.4, key=lab.key("crooked")),
+                "rank 1": crooked(2, 4, 0.4, key=lab.key("flat"), rank=1),
+            },
             f"{HOME}.key_width.MOST_STARTS": 6,
         },
     ),

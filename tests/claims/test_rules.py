@@ -98,7 +98,7 @@ def test_statements_without_a_paper_are_ours(monkeypatch):
     [
         ({}, "does-not-hold"),
         ({"observed": True}, "not-in-ours"),
-        ({"observed": True, "seen": "transcription"}, "not-as-read"),
+        ({"observed": True, "seen": "transcription"}, "not-in-ours"),
     ],
 )
 def test_what_fails_in_our_networks_is_not_called_false_of_the_papers(monkeypatch, changed, standing):

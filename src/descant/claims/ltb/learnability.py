@@ -125,7 +125,7 @@ def adam_iterations(lab: Lab) -> list[list[float]]:
     paper="ltb",
     whose="extension",
     where="Section 6 and the discussion; the scaling is ours",
-    title="What it takes to learn the prior mean",
+    title="Learning the prior mean takes time, tasks and steps that grow with n, with d, and with its size",
     statement=r"""
         Learnability of $\mu$ is the effort until the learnt start is within 1 % of $\mu$. (a) In time of gradient flow:
         close to the optimum the rate is $(d+1)/(n+d+1)$, so the time is about $\ln(100)\,(n+d+1)/(d+1)$ for $|\mu| =
