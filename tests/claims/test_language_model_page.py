@@ -101,6 +101,22 @@ def test_what_decides(study, judged):
         assert [words[verdicts_there[claim].verdict] for claim in CLAIMS] == found[:-1]
 
 
+def test_what_larger_models_lose():
+    rows = lines("\n| model | data | wording |", "\nSo it holds for the 1.5B model")
+    words = {"holds": "**holds**", "undecided": "**undecided**"}
+    expected = []
+    for model, numbers in sorted(long_run("llm-qwen-coder").numbers.items()):
+        study = shipped_study(numbers["stsb"])
+        found = {"STS-B": next(each for each in verdicts(study) if each.claim == "displaced")}
+        if "sick" in numbers:
+            found["SICK-R"] = shipped_judged(numbers["sick"], "displaced")
+        for data, judged in found.items():
+            effects = [f"{check.value:.3f} ± {check.error:.3f}" for check in judged.checks]
+            queries = f"{len(study.first.asked.queries):,}"
+            expected.append([model, data, f"`{study.chosen}`", queries, *effects, words[judged.verdict]])
+    assert [row for row in rows if row[0].startswith("Qwen")] == expected
+
+
 def test_the_front_page_says_when_a_gain_can_only_be_a_copy(study, judged):
     assert near_chance(study)
     assert "all that can be seen here is that it passes a guess on" in judged["SICK-R"]["a"].reason
