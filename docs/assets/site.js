@@ -29,20 +29,6 @@ for (const code of document.querySelectorAll(".md-typeset code")) {
   }
 }
 
-// What stands right beside a formula, a comma or a bracket, stays on its line.
-for (const formula of document.querySelectorAll("span.arithmatex")) {
-  const { previousSibling: before, nextSibling: after } = formula;
-  const start = before instanceof Text && before.data.match(/(?<!\S)\S{1,12}$|[^\s\w]+$/);
-  const end = after instanceof Text && after.data.match(/^\S{1,12}(?!\S)|^[^\s\w]+/);
-  if (!start && !end) continue;
-  const together = document.createElement("span");
-  together.className = "together";
-  formula.replaceWith(together);
-  if (start) before.data = before.data.slice(0, start.index);
-  if (end) after.data = after.data.slice(end[0].length);
-  together.append(start ? start[0] : "", formula, end ? end[0] : "");
-}
-
 // Formulas are typeset by KaTeX, from files of the site itself. Without scripts their sources show.
 for (const element of document.querySelectorAll(".arithmatex")) {
   const source = element.textContent;
@@ -54,4 +40,19 @@ for (const element of document.querySelectorAll(".arithmatex")) {
     element.classList.add("katex-error"); // the source is better than an error message
     element.textContent = source;
   }
+}
+
+// What stands right beside a formula, a comma or a bracket, stays on its line; long formulas must have a place to break.
+for (const formula of document.querySelectorAll("span.arithmatex")) {
+  if (formula.querySelectorAll(".katex-html > .base").length > 3) continue;
+  const { previousSibling: before, nextSibling: after } = formula;
+  const start = before instanceof Text && before.data.match(/(?<!\S)\S{1,12}$|[^\s\w]+$/);
+  const end = after instanceof Text && after.data.match(/^\S{1,12}(?!\S)|^[^\s\w]+/);
+  if (!start && !end) continue;
+  const together = document.createElement("span");
+  together.className = "together";
+  formula.replaceWith(together);
+  if (start) before.data = before.data.slice(0, start.index);
+  if (end) after.data = after.data.slice(end[0].length);
+  together.append(start ? start[0] : "", formula, end ? end[0] : "");
 }
