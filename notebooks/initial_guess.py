@@ -121,7 +121,8 @@ def _(mean, read):
     places = np.arange(len(mean))
     plane.bar(places - 0.27, mean, 0.25, label="mean of the tasks", color="0.75")
     for _shift, (_kind, _found) in zip((0.0, 0.27), read.items(), strict=True):
-        plane.bar(places + _shift, _found.one_step.start, 0.25, label=f"start of the trained {_kind}")
+        _none = ": 0 everywhere" if np.allclose(_found.one_step.start, 0) else ""  # a bar that nobody sees
+        plane.bar(places + _shift, _found.one_step.start, 0.25, label=f"start of the trained {_kind}{_none}")
     plane.axhline(0, color="0.3", linewidth=0.8)
     plane.set(xlabel="coordinate", ylabel="value", title="What the layers start from")
     plane.legend(frameon=False)

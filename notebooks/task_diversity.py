@@ -108,7 +108,9 @@ def _(new, pool_of, sizes):
 
 @app.cell(hide_code=True)
 def _(layers, pools, ridge, seen, sizes, step, unseen):
-    figure, panels = plt.subplots(2, 1, figsize=(7, 6), layout="constrained", sharex=True)
+    figure, panels = plt.subplots(
+        2, 1, figsize=(7, 6.2), layout="constrained", sharex=True, gridspec_kw={"hspace": 0.06}
+    )
     for _found, _label, _style in ((seen, "tasks of the pool", "o-"), (unseen, "new tasks", "s-")):
         _bars = [2 * _found[K].standard_error for K in sizes]
         panels[0].errorbar(sizes, [_found[K].value for K in sizes], _bars, fmt=_style, label=_label)
@@ -119,7 +121,7 @@ def _(layers, pools, ridge, seen, sizes, step, unseen):
         panels[1].errorbar(sizes, [each.mean() for each in _values], _bars, fmt=_style, label=_label)
     panels[1].axhline(step, color="0.4", linestyle="--", label="best step for new tasks")
     for _panel, _title in zip(panels, ("The best predictor for the pool", "The best step for the pool"), strict=True):
-        _panel.set(ylabel="risk", xscale="log", ylim=(-0.2, 8), title=_title)
+        _panel.set(ylabel="risk", xscale="log", ylim=(-0.5, 8), title=_title)
         _panel.legend(frameon=False)
     panels[1].set_xlabel("tasks in the pool, K")
     figure

@@ -143,7 +143,8 @@ def _(before, curve, equal, etas, ridge, trained):
     axes.plot([etas[equal]], [curve[equal].value], "s", label="best equal steps")
     axes.axhline(trained.risk.value, color="tab:green", linestyle="--", label="trained further")
     axes.axhline(ridge.value, color="0.4", linestyle=":", label="ridge, the least of all")
-    axes.set(xlabel="step size η", ylabel="risk", yscale="log", ylim=(0.03, 1))
+    axes.set(xlabel="step size η", ylabel="risk", yscale="log", title="The risk of three steps, by their size")
+    axes.set_ylim(bottom=0.03)
     axes.legend(frameon=False)
     figure
     return

@@ -119,11 +119,9 @@ def constructor(cls: griffe.Class) -> griffe.Function:
 
 
 def comment_above(attribute: griffe.Attribute) -> str:
-    """What stands above a constant, or above those that it follows without an empty line."""
+    """What stands right above a constant; what stands above another one is that one's."""
     assert isinstance(attribute.filepath, Path)
     lines, at = attribute.module.lines_collection[attribute.filepath], (attribute.lineno or 1) - 2
-    while at >= 0 and lines[at].strip() and not lines[at].startswith("#"):
-        at -= 1
     found = []
     while at >= 0 and lines[at].startswith("# "):
         found.insert(0, lines[at].removeprefix("# "))

@@ -12,7 +12,7 @@ GREEK = (
 )
 # An index or an exponent: one word or number, or anything in braces.
 BELOW = r"_(?:\w+|\{[^}]+\})"
-ABOVE = r"\^(?:-?\d+|T|\w|\{[^}]+\}|\([^)]+\))"
+ABOVE = r"\^(?:-?\d+|-?[a-z]{2,}|T|\w|\{[^}]+\}|\([^()]+\))"
 LETTER = rf"(?:{GREEK}|[A-Za-z]'*)"
 # No part of a word, of a path, of code, or of a name such as GD-beta.
 BEFORE, AFTER = r"(?<![\w`.$\\/-])", r"(?![\w`$(=]|-\w|\.\w)"
@@ -22,8 +22,12 @@ SYMBOL = re.compile(
 )
 INNER = re.compile(r"`?<([^<>`\s,]+, [^<>`\n]+)>`?((?:\^2)?)")
 NORM = re.compile(r"(?<![\w|])\|([^|\s`$]+(?: [-+] [^|\s`$]+)?)\|(\^\d)?(?:_([A-Z]\w*))?(?!\|)")
-# Exponents of words and brackets.
-RAISED = re.compile(r"(?<=[\w)\]])(?:\^(\d|T|d)\b|([_^])\{([^}]+)\})")
+# Exponents of words and brackets, and indices of words.
+RAISED = re.compile(
+    r"(?<=[\w)\]|])(?:\^(-?\w+)\b|\^\(([^()]+)\)|([_^])\{([^}]+)\})|(?<=[a-z]{3})(?<!prod)_([ijklx]{1,2})(?![\w/]|\.\w)"
+)
+# Assignments, and the one hyphen that belongs to a name with an index.
+ARROW, NAMED = re.compile(r"(?<=[\w)] )<-(?= [\w(])"), re.compile(r"\by_q(?=-LSA\b)")
 # A letter that is no word by itself.
 ALONE = r"([B-HJ-Zb-z])"
 CODE = re.compile(r"(`[^`]+`|\[[^\]]*\]\([^)]*\))")
@@ -34,13 +38,14 @@ def latex(text: str) -> str:
     text = re.sub(r"\b([a-z])_hat\b", r"\\hat{\1}", text)
     text = re.sub(r"\b([a-z])_hat_(\w)\b", r"\\hat{\1}_{\2}", text)
     text = re.sub(rf"(?<![\\\w])({GREEK})(?![A-Za-z])", r"\\\1 ", text)
+    text = re.sub(r"\^(-?)([a-z]{2,})\b", r"^{\1\\text{\2}}", text)
     text = re.sub(r"\bsum_(\w+|\{[^}]+\})", r"\\sum_{\1}", text)
     text = re.sub(r"_([ijklnxy]{2,3})\b", r"_{\1}", text)
     text = re.sub(r"_([A-Za-z]{2,})\b", r"_{\\text{\1}}", text)
     text = re.sub(r"(?<![\\A-Za-z{])([A-Za-z]{3,})", r"\\text{\1}", text)
     text = re.sub(r"\^T\b", r"^\\top", text)
     text = re.sub(r"\bR\^", r"\\mathbb{R}^", text)
-    text = re.sub(r"\^\(([^)]+)\)", r"^{(\1)}", text)
+    text = re.sub(r"\^\(([^()]+)\)", r"^{\1}", text)
     return re.sub(r"\^(-\d+)", r"^{\1}", text).strip()
 
 
@@ -66,7 +71,8 @@ def _typeset(text: str) -> str:
     for index in range(0, len(parts), 2):
         pieces = re.split(r"(\$[^$]+\$)", parts[index])
         for at in range(0, len(pieces), 2):
-            piece = "".join(map(_norms, pieces[at].splitlines(keepends=True)))
+            piece = NAMED.sub("$y_q$", ARROW.sub("←", pieces[at]))
+            piece = "".join(map(_norms, piece.splitlines(keepends=True)))
             halves = re.split(r"(\$[^$]+\$)", piece)
             piece = "".join(half if odd % 2 else SYMBOL.sub(_symbol, half) for odd, half in enumerate(halves))
             pieces[at] = piece
@@ -87,8 +93,10 @@ def _joined(text: str) -> str:
 
 
 def _raised(found: re.Match[str]) -> str:
-    tag = "sub" if found[2] == "_" else "sup"
-    return f"<{tag}>{(found[1] or found[3]).replace('T', '⊤')}</{tag}>"
+    power, bracketed, sign, braced, index = found.groups()
+    tag = "sub" if index or sign == "_" else "sup"
+    words = (power or bracketed or braced or index).replace("-", "−")
+    return f"<{tag}>{'⊤' if words == 'T' else words}</{tag}>"
 
 
 def _norms(line: str) -> str:

@@ -27,6 +27,8 @@ ELSEWHERE = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md
 NO_REPORT = (
     "The report is not part of this build of the site: `make reproduce` makes it, and then `make docs` includes it."
 )
+# Code in a line that is too long to stand on one anywhere: names of tests, paths.
+LONG_NAME = re.compile(r"(?<=<code>)[^<>\s]{30,}(?=</code>)")
 _ran: dict[str, running.Ran] = {}
 
 
@@ -51,6 +53,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             files.append(File.generated(config, name, abs_src_path=str(path)))
     for name, source in ELSEWHERE.items():
         text = re.sub(r"\]\(docs/", "](", (ROOT / source).read_text())
+        text = re.sub(r"^## \[(.+?)\]", r"## \1", text, flags=re.MULTILINE)  # versions: brackets that are no link
         files.append(File.generated(config, name, content=text))
     if (REPORT / "index.html").exists():
         for path in sorted(REPORT.rglob("*")):
@@ -76,3 +79,18 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if page.file.src_uri == "report.md" and files.get_file_from_path("report/pages/index.html"):
         markdown = markdown.replace(NO_REPORT, "**[Open the report](report/pages/index.html)**, as it was last made.")
     return markdown if page.file.src_uri == "changelog.md" else docstrings.linked(markdown, rooms_only=True)
+
+
+def on_page_content(html: str, **_: object) -> str:
+    """Long names may break after their parts, and not in the middle of a word."""
+    return LONG_NAME.sub(lambda found: re.sub(r"(?<=[\w.])(/|::|_)(?=\w)", r"\1<wbr>", found[0]), html)
+
+
+def on_post_template(output: str, template_name: str, **_: object) -> str:
+    """Who asks for a page that is not there finds the way to the others."""
+    if template_name != "404.html":
+        return output
+    home = re.search(r'<a href="([^"]*)"[^>]*class="md-header__button md-logo"', output)
+    assert home, "the page of errors has no link to the first page"
+    words = f'<p>There is no such page. <a href="{home[1]}">The first page</a> leads to the others.</p>'
+    return re.sub(r"<h1>404.*?</h1>", rf"<h1>Not found</h1>\n{words}", output)

@@ -262,7 +262,7 @@ def test_explanations_name_everything():
     words = compiled.explain()
     for part in ("H has 8 rows and 5 columns", "30 times, with the same weights", "Xᵀ X ← Xᵀ · X", "in:  X (8 x 3)"):
         assert part in words
-    assert "0.995 w + 0.01 Xᵀ y" in words
+    assert "; w ← 0.995 w + 0.01 Xᵀ y\n" in words and ": w += (Xᵀ X) · (−0.01 w)\n" in words
     svg, page = compiled.svg(), compiled.html()
     assert svg.startswith("<svg") and "30 times" in svg and svg in page
     # Nothing is fetched: the only address is the name of the SVG format.

@@ -61,7 +61,9 @@ def after(schedule, block, text, before, constants):
             formula, _, share = formula.partition(", part ")
             value = computed(formula, {**before, **constants}) if not share or share.startswith("1 ") else 0.0
             value = np.eye(len(before[name])) if isinstance(value, Identity) else value  # I and nothing else
-            found[name] = found[name] + value if sign == "+=" and name in found else value
+            # A block has no residual: what stands first in a place replaces what it held, the rest is added.
+            assert (sign == "+=") == (name in found)
+            found[name] = found[name] + value if sign == "+=" else value
     return found
 
 
@@ -161,7 +163,8 @@ def test_a_head_that_is_split_says_so():
     layout = lay_out(schedule)
     texts = _describe._Describer(schedule).block(head_block(schedule), layout)
     assert layout.columns == 3 and len(texts) == len(link(schedule, layout)[0]["w1"]) == 2
-    assert [text.formula for text in texts] == [f"W += (A·C) · (A·C)ᵀ · A, part {part} of 2" for part in (1, 2)]
+    signs = {1: "←", 2: "+="}
+    assert [text.formula for text in texts] == [f"W {signs[k]} (A·C) · (A·C)ᵀ · A, part {k} of 2" for k in signs]
 
 
 def head_block(schedule):

@@ -76,6 +76,7 @@ def phone(browser):
     [
         (f"<pre><code>{LINE}</code></pre>", "pre, code {display: block; overflow: hidden}"),
         (f"<pre><code>{LINE}</code></pre>", "pre, code {display: block; overflow: auto}"),
+        (f'<pre><code class="aligned">{LINE}</code></pre>', "pre, code {display: block; overflow: hidden}"),
         (f"<p>{LINE.replace(' ', '')}</p>", ""),
         ("<div><table><tr><td>wide</td></tr></table></div>", "div {overflow: hidden} table {width: 500px}"),
         ('<img alt="" width="500" height="10">', ""),
@@ -90,6 +91,7 @@ def test_what_is_cut_off_is_seen(phone, body, style):
     ("body", "style"),
     [
         (f"<pre><code>{LINE}</code></pre>", "pre > code {white-space: pre-wrap; overflow-wrap: anywhere}"),
+        (f'<pre><code class="aligned">{LINE}</code></pre>', "pre, code {display: block; overflow-x: auto}"),
         ("<div><table><tr><td>wide</td></tr></table></div>", "div {overflow-x: auto} table {width: 500px}"),
     ],
 )

@@ -83,6 +83,8 @@ def test_links(site, pages):
 def test_commands_are_shown_as_they_are_typed(site):
     text = re.sub("<[^>]*>", "", (site / "commands" / "index.html").read_text())
     assert "\ndescant risk --d INT --n INT [OPTIONS] NAME\n" in text
+    # Of what is off or empty there is nothing to say, in groups of commands neither.
+    assert "default: False" not in text and "default: ()" not in text and "--empty-" not in text
 
 
 @pytest.mark.slow

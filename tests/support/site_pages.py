@@ -76,11 +76,13 @@ def dead_links(page: Page, place: Path, site: Path, anchors: dict[Path, set[str]
             yield link
 
 
-# Code that is wider than its box, whatever ends beyond the window's edge where nothing scrolls, and windows that do.
+# Code that is wider than its box, but for columns that scroll; whatever ends beyond the window's edge where nothing
+# scrolls, and windows that do.
 CLIPPED = """() => {
   const scrolls = (each) => each && (["auto", "scroll"].includes(getComputedStyle(each).overflowX)
     || scrolls(each.parentElement));
-  const wide = (each) => each.matches("pre > code, .highlight") && each.scrollWidth > each.clientWidth + 1;
+  const wide = (each) => each.matches("pre > code, .highlight") && each.scrollWidth > each.clientWidth + 1
+    && !(each.matches(".aligned") && scrolls(each));
   const beyond = (each) => each.getBoundingClientRect().right > innerWidth + 1 && !scrolls(each.parentElement);
   const shown = [...document.querySelectorAll("article *")].filter((each) => each.getClientRects().length
     && !each.closest(".katex-mathml") && !each.closest("svg") && getComputedStyle(each).clip === "auto");

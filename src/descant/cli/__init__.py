@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
 from ._claims import claims, reproduce
 from ._crosscheck import crosscheck
@@ -16,7 +16,7 @@ from ._decompile import decompile_command
 from ._ending import INTERRUPTED, TERMINATED, status_of
 from ._explain import explain
 from ._explore import explore
-from ._flags import OTHERS, default_shown
+from ._flags import DEFAULTS_SHOWN, OTHERS
 from ._fuzz import fuzz_command
 from ._llm import app as llm
 from ._models import models
@@ -37,7 +37,7 @@ app = App(
     suppress_keyboard_interrupt=False,  # said at the end, in words
     config=check_values,
     group_parameters=OTHERS,
-    default_parameter=Parameter(negative_iterable="", show_default=default_shown),
+    default_parameter=DEFAULTS_SHOWN,
 )
 app.command(risk)
 app.command(reproduce)

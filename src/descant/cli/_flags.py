@@ -30,6 +30,10 @@ def default_shown(value: Any) -> str | None:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
+# What all commands do with defaults. Groups of commands have it too: the page of the commands asks each by itself.
+DEFAULTS_SHOWN = Parameter(negative_iterable="", show_default=default_shown)
+
+
 def read_location(hint: Any, tokens: Sequence[Token]) -> float | tuple[float, ...]:
     """One number, or several."""
     del hint

@@ -7,11 +7,15 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from ._flags import Force, Json
+from ._flags import DEFAULTS_SHOWN, Force, Json
 from ._llm_tables import print_comparison, print_shares, print_study, progress_bars
 from ._printing import print_json
 
-app = App(name="llm", help="Language models with an initial guess in the prompt (the extra `llm`).")
+app = App(
+    name="llm",
+    help="Language models with an initial guess in the prompt (the extra `llm`).",
+    default_parameter=DEFAULTS_SHOWN,
+)
 Api = Annotated[
     str, Parameter(help="What the endpoint speaks: completions (probabilities are read), chat (text is read), or auto.")
 ]

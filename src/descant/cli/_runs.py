@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from ._flags import Json, Root
+from ._flags import DEFAULTS_SHOWN, Json, Root
 from ._printing import error, number, print_json
 from ._task import TaskFlags, few
 
 if TYPE_CHECKING:
     from ..runs import Broken, Run
 
-app = App(name="runs", help="List the runs on disk; compare and delete them.")
+app = App(name="runs", help="List the runs on disk; compare and delete them.", default_parameter=DEFAULTS_SHOWN)
 
 # Longer ones are folded, so that the noise and the risk are seen on 80 columns; a run's own name has 16 letters.
 LONGEST_NAME, LONGEST_MODEL = 16, 10

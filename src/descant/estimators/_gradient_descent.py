@@ -22,11 +22,11 @@ def negative_gradient(moments: Moments, w: Float[Array, " d"]) -> Float[Array, "
 
 
 class GD(AbstractLinearPredictor):
-    """k steps of gradient descent from `start`: w <- w - step * grad, one step size per step.
+    """k steps of gradient descent from `start`: w <- w - step grad, one step size per step.
 
     Equals one-step GD(0) of the initial-guess paper for k = 1 and start = 0, and GD(w0) for start = w0.
 
-    **Arguments:** `start` (d,) is w0, `steps` (k,) are the step sizes, for the gradient of (1 / 2n) |X w - y|^2.
+    **Arguments:** `start` (d,) is w0, `steps` (k,) are the step sizes, for the gradient of |Xw - y|^2 / 2n.
 
     >>> from descant import Prompt
     >>> prompt = Prompt(x=jnp.eye(2), y=jnp.array([1.0, 2.0]), x_query=jnp.ones(2))

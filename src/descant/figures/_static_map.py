@@ -75,7 +75,7 @@ def draw_map(axes: Axes, panel: dict[str, Any]) -> ScalarMappable | None:
 
 def draw_scale(axes: Sequence[Axes], cells: ScalarMappable, colour: dict[str, Any]) -> None:
     """One bar of colours for all maps that share them."""
-    bar = axes[0].figure.colorbar(cells, ax=list(axes), label=textwrap.fill(colour["label"], 36), aspect=30)
+    bar = axes[0].figure.colorbar(cells, ax=list(axes), label=textwrap.fill(colour["label"], 44), aspect=30)
     bar.outline.set_visible(False)  # pyright: ignore[reportCallIssue]
     low, high = colour["limits"]
     if colour["log"]:

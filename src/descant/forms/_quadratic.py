@@ -20,8 +20,9 @@ NORMAL_TOLERANCE = 1e-13
 # With an attending query the heads' matrices are coupled; up to so many unknowns they are solved for all at once.
 DENSE_UNKNOWNS = 64
 
-# Symmetric matrices that whitened tokens of s = k + 1 entries meet: the k of merged weights T, or any p of them.
+# The k symmetric matrices of merged weights T, which whitened tokens of s = k + 1 entries meet.
 Tensor = Float[np.ndarray, "k s s"]
+# Any p symmetric matrices that such tokens meet.
 Matrices = Float[np.ndarray, "p s s"]
 
 

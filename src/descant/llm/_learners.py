@@ -10,6 +10,7 @@ ROUNDING2 = 0.1**2 / 12 / UNIT**2
 STEPS = 10
 # An example at the centre of the page teaches nothing.
 TINY = 1e-12
+# The learners of the theory, by the names that tables and figures have for them.
 LEARNERS = ("y_q-LSA", f"descent, {STEPS} steps", "Bayes")
 
 

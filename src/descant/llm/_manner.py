@@ -11,8 +11,9 @@ from typing import Any
 REFUSALS = (400, 422)
 # Most servers give twenty probabilities, some five at most.
 LOGPROBS: tuple[int | None, ...] = (20, 5, None)
-# A score and what may stand around it; and, from a chat, as much as a model needs that thinks before it answers.
+# How much a completion may write: a score, and what may stand around it.
 COMPLETION_TOKENS = 6
+# How much a chat may write: enough for a model that thinks before it answers.
 CHAT_TOKENS = 1024
 LIMITS = ("max_tokens", "max_completion_tokens")
 

@@ -35,6 +35,7 @@ NEEDS = {
     "displaced": ("none", "shuffled"),
     "ensemble": ("none", "embedding"),
 }
+# What each claim says, in a sentence.
 STATEMENTS = {
     "a": "An initial guess improves the model's answers.",
     "b": "It improves them beyond the guess itself.",

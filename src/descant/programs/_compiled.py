@@ -20,8 +20,9 @@ from ..attention import ELSA, load as load_model, to_bytes
 from ._description import Description, Rectangle
 from ._network import count_runs, flat_blocks
 
-# The files of a compiled program's folder: its weights, and what they mean.
+# The file with the weights, in a compiled program's folder.
 WEIGHTS = "network.safetensors"
+# The file that says what the weights mean, beside them.
 PROGRAM = "program.json"
 # Half a unit of float64 in the last place.
 UNIT = 2.0**-53

@@ -39,16 +39,18 @@ def _rectangle(schedule: Schedule, place: int, column: int) -> Rectangle:
 class _Describer:
     def __init__(self, schedule: Schedule):
         self.schedule = schedule
+        self.begun: set[int] = set()  # places that a head of this block has written to
 
     def block(self, block: Block, layout: Layout) -> tuple[HeadText, ...]:
         writers = Counter([write.place for head in block.heads for write in head.values])
         writers.update(write.place for write in block.carry)
+        self.begun = set()
         heads = []
         if block.carry or block.kept or not block.heads:
             heads.append(self._carry(block, writers))
         for head in block.heads:
             parts = -(-head.slots // layout.columns)
-            heads += [self._head(head, writers, (part, parts)) for part in range(1, parts + 1)]
+            heads += [self._head(head, (part, parts)) for part in range(1, parts + 1)]
         # What nobody adds anything to is zero.
         lines = [f"{self._name(place)} ← 0" for place in block.writes if not writers[place]]
         heads[0] = replace(heads[0], formula="; ".join(filter(None, [heads[0].formula, *lines])))
@@ -64,7 +66,7 @@ class _Describer:
         ]
         kept = [self._name(place) for place in (*block.kept, *still)]
         lines = [
-            f"{self._name(write.place)} {_arrow(writers[write.place])} {self._reading(write.reading)}"
+            f"{self._name(write.place)} {self._arrow(write.place)} {self._reading(write.reading)}"
             for write in block.carry
             if write.place not in still
         ]
@@ -75,7 +77,7 @@ class _Describer:
         to = tuple(self._name(place) for place in writes)
         return HeadText("H", "I", "moves", ", ".join(to), formula, names, to)
 
-    def _head(self, head: Head, writers: Counter[int], part: tuple[int, int]) -> HeadText:
+    def _head(self, head: Head, part: tuple[int, int]) -> HeadText:
         query, key = self._reading(head.query), self._reading(head.key)
         values = [self._reading(write.reading) for write in head.values]
         to = tuple(self._name(write.place) for write in head.values)
@@ -84,10 +86,15 @@ class _Describer:
         # A sum over more columns than H has is divided among several heads.
         share = f", part {number} of {parts}" if parts > 1 else ""
         for write, name, value in zip(head.values, to, values, strict=True):
-            sign = _arrow(max(parts, writers[write.place]))
-            lines.append(f"{name} {sign} {_product(query, key, value)}{share}")
+            lines.append(f"{name} {self._arrow(write.place)} {_product(query, key, value)}{share}")
         reads = tuple(self._name(place) for place in sorted(head.reads))
         return HeadText(query, key, ", ".join(values), ", ".join(to), "; ".join(lines), reads, to)
+
+    def _arrow(self, place: int) -> str:
+        """A block has no residual: the first head that writes to a place replaces what it held, the others add."""
+        first = place not in self.begun
+        self.begun.add(place)
+        return "←" if first else "+="
 
     def _name(self, place: int) -> str:
         return self.schedule.places[place].name
@@ -105,11 +112,6 @@ class _Describer:
             sign = ("−" if number < 0 else "") if not text else (" − " if number < 0 else " + ")
             text += f"{sign}{size}{name}"
         return text or "0"
-
-
-def _arrow(writers: int) -> str:
-    """A place that several heads write to gets their sum."""
-    return "←" if writers == 1 else "+="
 
 
 def _product(query: str, key: str, value: str) -> str:

@@ -24,8 +24,9 @@ from ._regression import Share, share
 from ._trace import Trace, needs_tokens, traced, weights_on
 from ._words import with_words
 
-# How many contexts a network is looked at on, unless one says otherwise, and at most.
+# How many contexts a network is looked at on, unless one says otherwise.
 CONTEXTS = 1024
+# How many contexts a network is looked at on, at the most.
 MOST_CONTEXTS = 2**20
 # A model explodes on a context if its answer there is so many times (squared) as long as usual.
 EXPLODES = 100.0

@@ -31,8 +31,8 @@ class Flow(NamedTuple):
 class FlowBounds(NamedTuple):
     """Upper bounds on the two distances of a `Flow` at the same times.
 
-    `beta` is the paper's. `gamma` is proved here (docs/theory/flow.md); `gamma_printed` is the paper's, whose proof
-    seems to drop a sqrt(d); it is not needed, because `gamma` is never above `gamma_printed`.
+    `beta` is the paper's. `gamma` is proved in the documentation, "Gradient flow"; `gamma_printed` is the paper's,
+    whose proof seems to drop a sqrt(d); it is not needed, because `gamma` is never above `gamma_printed`.
     """
 
     beta: Float[np.ndarray, " times"]

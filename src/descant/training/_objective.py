@@ -24,6 +24,7 @@ from .._unknown import Unknown
 from ..tasks import AbstractTask, Moments, Prompt
 
 Objective = Literal["query", "weights", "posterior", "adjusted"]
+# The names of the objectives, as `--objective` takes them.
 OBJECTIVES: tuple[str, ...] = get_args(Objective)
 
 

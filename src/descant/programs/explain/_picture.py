@@ -1,7 +1,7 @@
 """The picture of a compiled program: H between the blocks, and beside each arrow what the heads do.
 
 Top to bottom in time. Columns of H are drawn where they are; a value keeps its colour wherever it goes, so that a
-person can follow it with the eye.
+person can follow it with the eye. The whole is as wide as a column of text, so that its letters can be read there.
 """
 
 from collections.abc import Iterator
@@ -14,9 +14,11 @@ from .._compiled import CompiledProgram
 from .._description import BlockText, HeadText, Rectangle
 
 MARGIN, GAP = 28, 20
-STATE_WIDTH, LINE, SMALL = 560, 21, 13
-TEXT_LEFT, TEXT_WIDTH = 640, 640
-CHARACTERS = 82
+STATE_WIDTH, LINE, SMALL = 700, 21, 13
+WIDTH = STATE_WIDTH + 2 * MARGIN
+# What heads do stands to the right of the arrow.
+ARROW, TEXT_LEFT = MARGIN + 14, MARGIN + 44
+CHARACTERS = 78
 PALETTE = (
     *("#a8c8e8", "#f5c396", "#a9d8a4", "#e3a9b8", "#cdb8e5", "#d9c9a3", "#9fd6d2", "#e6e08a"),
     *("#b8c4d6", "#f0b0a0", "#c3dd9c", "#d8b4d8", "#b5d3e0", "#e0cdb0"),
@@ -61,10 +63,10 @@ class _Picture:
         self._state(list(first), "H at the start")
         self._layers(self.compiled.network.blocks, iter(enumerate(self.description.blocks, 1)), 0)
         self._outputs()
-        width, height = TEXT_LEFT + TEXT_WIDTH + MARGIN, self.canvas.y + MARGIN
+        height = self.canvas.y + MARGIN
         body = "\n".join(self.canvas.shapes)
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height:.0f}" width="{width}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" '
             f'height="{height:.0f}" font-family="ui-sans-serif, system-ui, Helvetica, Arial, sans-serif" '
             f'fill="#1c2430">\n<rect width="100%" height="100%" fill="#ffffff"/>\n{body}\n</svg>\n'
         )
@@ -74,12 +76,13 @@ class _Picture:
         settings = ", ".join(f"{name} = {value:g}" for name, value in self.description.settings)
         canvas.text(MARGIN, canvas.y + 10, escape(self.description.program), size=22, style=' font-weight="600"')
         canvas.text(MARGIN, canvas.y + 34, escape(settings), size=14)
-        words = (
-            f"H is {sizes.rows} × {sizes.columns}; {sizes.run}, {sizes.distinct_blocks} of them different, with "
-            f"{counted(sizes.parameters, 'parameter')}, {sizes.nonzeros} not zero"
+        lines = (
+            f"H is {sizes.rows} × {sizes.columns}; {sizes.run}, {sizes.distinct_blocks} of them different",
+            f"{counted(sizes.parameters, 'parameter')}, {sizes.nonzeros} not zero",
         )
-        canvas.text(MARGIN, canvas.y + 54, words, size=14, style=' fill="#566070"')
-        canvas.y += 82
+        for below, words in zip((54, 73), lines, strict=True):
+            canvas.text(MARGIN, canvas.y + below, words, size=14, style=' fill="#566070"')
+        canvas.y += 101
 
     def _layers(self, layers: tuple, texts: Iterator[tuple[int, BlockText]], depth: int) -> None:
         for layer in layers:
@@ -95,7 +98,7 @@ class _Picture:
         canvas.y += 34
         self._layers(layer.blocks, texts, depth + 1)
         inset = 8 + 7 * depth
-        width = TEXT_LEFT + TEXT_WIDTH + MARGIN - 2 * inset
+        width = WIDTH - 2 * inset
         frame = (
             f'<rect x="{inset}" y="{top:.1f}" width="{width}" height="{canvas.y - top + 4:.1f}" rx="10" '
             'fill="#f3f5f8" stroke="#8b97a8" stroke-dasharray="6 4"/>'
@@ -108,17 +111,15 @@ class _Picture:
     def _block(self, number: int, block: BlockText) -> None:
         canvas = self.canvas
         top = canvas.y
-        middle = MARGIN + STATE_WIDTH / 2
         lines = [(head, _wrapped(head)) for head in block.heads]
         height = max(44, 30 + sum(LINE * (len(texts) + 1) + 10 for _, texts in lines))
         canvas.shapes.append(
-            f'<path d="M {middle} {top + 2:.1f} V {top + height - 10:.1f} m -6 -7 l 6 8 l 6 -8" fill="none" '
+            f'<path d="M {ARROW} {top + 2:.1f} V {top + height - 10:.1f} m -6 -7 l 6 8 l 6 -8" fill="none" '
             'stroke="#566070" stroke-width="2"/>'
         )
-        canvas.text(middle + 14, top + height / 2 + 5, f"block {number}", size=15, style=' font-weight="600"')
         y = top + 16
-        canvas.text(TEXT_LEFT, y, f"block {number}, {len(block.heads)} head{'s' * (len(block.heads) > 1)}", size=14,
-                    style=' font-weight="600" fill="#3d4a5c"')  # fmt: skip
+        words = f"block {number}, {counted(len(block.heads), 'head')}"
+        canvas.text(TEXT_LEFT, y, words, size=15, style=' font-weight="600" fill="#3d4a5c"')
         y += 22
         for index, (head, texts) in enumerate(lines, 1):
             self._head(index, head, texts, y)

@@ -16,8 +16,9 @@ from ._judge import Verdict, judge
 from ._shrink import SECONDS, shrunk
 from ._written import Written
 
-# What can become of a program, the two good ends first; and, if its outputs are equal, what that is worth.
+# What can become of a program, the two good ends first.
 OUTCOMES = ("equal", "refused", "wrong", "traceback", "slow")
+# What it is worth that outputs are equal, the most first; `Verdict` says when it is which.
 WORTHS = ("sharp", "absolute", "vacuous")
 # One program in so many contracts for many iterations; one in so many is run by JAX.
 CONTRACTING, UNDER_JAX = 4, 50

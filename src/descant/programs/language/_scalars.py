@@ -22,7 +22,8 @@ FUNCTIONS: dict[str, Callable] = {
     "min": min,
     "max": max,
 }
-# Not e: that is a residual in most programs, and exp(1) in the others.
+# Numbers that programs know by name. The letter e is none of them: it is a residual in most programs, and exp(1) in
+# the others.
 NUMBERS = {"pi": math.pi}
 
 OPERATORS: dict[type, Callable] = {

@@ -1,11 +1,10 @@
-"""`python -m descant.programs.studies FOLDER`: the documentation's tables on stdout, its pictures into a folder."""
+"""`python -m descant.programs.studies FOLDER`: the documentation's tables on stdout, its picture into a folder."""
 
 import sys
 from pathlib import Path
 
 from ..._disk import write_whole
 from ...figures.static import png
-from .._compile import compile_program
 from . import CONDITIONS, convergence, convergence_figure, input_format, table
 
 
@@ -22,7 +21,6 @@ def main(folder: Path) -> None:
         state = "broken" if outcome.broken else "unharmed"
         print(f"| {outcome.name} | {state} | {error if outcome.broken else 'rounding'} | rounding |")
     write_whole(folder / "convergence.png", png(convergence_figure(found)))
-    write_whole(folder / "ridge.svg", compile_program("ridge", n=20, d=5, T=10).svg())
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ import numpy as np
 from ..decompile import Recovered
 from ..schedule import Block, Head, Reading, Write
 
-# What of a compiled program a training may move, from few numbers to all.
 COEFFICIENTS, MATRICES, ALL = "coefficients", "matrices", "all"
+# What of a compiled program a training may move, from few numbers to all.
 FREE = (COEFFICIENTS, MATRICES, ALL)
 
 
