@@ -196,6 +196,17 @@ def test_compile_a_program_with_an_error_that_is_mended(tab):
     assert other.input_value("#text") == text.replace("Z", "X")
 
 
+def test_numbers_of_lines_stay_beside_them_however_many_they_are(tab):
+    page = tab("compile?example=power")
+    page.wait_for_selector("[data-fact=Error][data-error]")
+    page.fill("#text", 'def gram(X: "n d"):\n' + "    G = X.T @ X\n" * 60 + "    return G\n")
+    page.locator("#text").evaluate("text => { text.scrollTop = text.scrollHeight; }")
+    page.wait_for_function("document.querySelector('.lines').scrollTop > 0")
+    place = "part => [part.scrollTop, part.clientHeight]"
+    (lines, their_height), (text, its_height) = (page.locator(name).evaluate(place) for name in (".lines", "#text"))
+    assert abs(lines - text) < 2 and abs(their_height - its_height) < 20
+
+
 def test_a_claim_is_run_again(tab):
     page = tab("claims")
     page.fill("input[name=words]", CLAIM)

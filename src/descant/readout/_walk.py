@@ -183,7 +183,7 @@ def _matrices(walk: Walk, index: int) -> Figure | None:
         pairs = [
             pair for h in heads for pair in ((f"head {h + 1}: v", values[h : h + 1]), (f"head {h + 1}: U", queries[h]))
         ]
-        title = "ŷ = y_q + Σ vᵀ G U e / n"
+        title = "ŷ = y_q + Σ v · G U e / n"
     else:
         arrays = [
             (jax.tree_util.keystr(path), np.asarray(leaf))

@@ -89,6 +89,7 @@ def networks(lab: Lab, law: str, kind: str = "diag", *, layers: int | None = Non
         "budget": lab.budget,
         "seed": lab.seed,
         "trained": "here" if train else shipped().note["code"],
+        "measured on": [lab.pick(*SAMPLES), lab.pick(*LEVEL_SAMPLES)],
     }
     # What a network starts from is trained first, outside the lock of its own run.
     known = networks(lab, law, layers=layers, afresh=afresh).models if train and kind != "diag" else {}
