@@ -43,8 +43,12 @@ for (const element of document.querySelectorAll(".arithmatex")) {
 }
 
 // What stands right beside a formula, a comma or a bracket, stays on its line; long formulas must have a place to break.
+// A phone's line is about twenty letters wide.
+const LONG = 12;
 for (const formula of document.querySelectorAll("span.arithmatex")) {
-  if (formula.querySelectorAll(".katex-html > .base").length > 3) continue;
+  const parts = [...formula.querySelectorAll(".katex-html > *")].map((part) => part.getBoundingClientRect().width);
+  const letters = parts.reduce((sum, width) => sum + width, 0) / parseFloat(getComputedStyle(formula).fontSize);
+  if (letters > LONG) continue;
   const { previousSibling: before, nextSibling: after } = formula;
   const start = before instanceof Text && before.data.match(/(?<!\S)\S{1,12}$|[^\s\w]+$/);
   const end = after instanceof Text && after.data.match(/^\S{1,12}(?!\S)|^[^\s\w]+/);
