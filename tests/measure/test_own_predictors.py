@@ -54,6 +54,18 @@ def test_a_predictor_that_contradicts_itself_is_refused(made, name, method):
         risk(made, TASK, method, samples=64)
 
 
+class TooMany(AbstractLinearPredictor):
+    """A weight for the label, too."""
+
+    def weights(self, moments):
+        return moments.gram[-1] / moments.n
+
+
+def test_weights_of_another_shape_are_refused_with_a_sentence():
+    with pytest.raises(ValueError, match=r"the weights of TooMany have shape \(3,\); expected \(2,\)"):
+        risk(TooMany(), TASK)
+
+
 def test_somebody_elses_lapack_does_not_hang():
     found = risk(Solves(), TASK, samples=16_384)
     tokens = risk(Solves(), TASK, "tokens", samples=16_384)

@@ -99,10 +99,16 @@ def _noted(found: Risk, note: str) -> Risk:
 def _agree(predictor: AbstractPredictor, task: AbstractTask) -> None:
     """Check on one prompt that what somebody's own predictor says of itself is what it does."""
     prompt = task.sample(key=jax.random.key(1))
-    called = predictor(prompt)
     told = {}
     if predictor.linear:
-        told["weights"] = predictor.weights(prompt.moments()) @ prompt.x_query
+        weights = predictor.weights(prompt.moments())
+        if np.shape(weights) != (task.d,):
+            raise ValueError(
+                f"the weights of {type(predictor).__name__} have shape {np.shape(weights)}; expected ({task.d},), one "
+                "for each input."
+            )
+        told["weights"] = weights @ prompt.x_query
+    called = predictor(prompt)
     with suppress(Unknown):
         offset, tensor, query_masked = predictor.gram_affine(task.d, task.n)
         masked = GramAffine(offset, tensor)
