@@ -125,8 +125,8 @@ def adam_iterations(lab: Lab) -> list[list[float]]:
     paper="ltb",
     whose="extension",
     where="Section 6 and the discussion; the scaling is ours",
-    title="The prior mean takes more time in longer contexts, more tasks in more dimensions, and more steps of Adam if it "
-    "is large",
+    title="The prior mean takes more time in longer contexts, more tasks in more dimensions, and more steps of Adam "
+    "if it is large",
     statement=r"""
         Learnability of $\mu$ is the effort until the learnt start is within 1 % of $\mu$. (a) In time of gradient flow:
         close to the optimum the rate is $(d+1)/(n+d+1)$, so the time is about $\ln(100)\,(n+d+1)/(d+1)$ for $|\mu| =
