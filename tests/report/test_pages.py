@@ -294,7 +294,7 @@ def test_mathematics_is_kept_from_markdown():
     assert '<span class="math inline">a + b - c</span>' in paragraphs("A sum $a\n  + b\n- c$ over lines.")
     assert paragraphs("One $ sign.\n\n- a list, $x$").count("<li>") == 1
     assert line("2 * 3 * 4 `x` <i>") == "2 * 3 * 4 <code>x</code> &lt;i&gt;"
-    assert bare(r"risk / $\sigma^2$ at $\lambda_{max} \leq 10^{-3}$, `x`") == "risk / σ² at λ_max ≤10⁻³, x"
+    assert bare(r"risk / $\sigma^2$ at $\lambda_{max} \leq 10^{-3}$, `x`") == "risk / σ² at λ_max ≤ 10⁻³, x"
 
 
 def test_the_example_of_the_documentation(tmp_path):
