@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -84,6 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "descant" / "xla"
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
+    # A command may read what another is just writing there; then it compiles for itself.
+    warnings.filterwarnings("ignore", message="Error (reading|writing) persistent compilation cache entry")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # lines of tables, where a terminal has no such signs
