@@ -26,7 +26,7 @@ LEAST_SLOPE = 0.05
 LEAST_KNOWN, LEAST_DISPLACED = 0.1, 0.05
 # Fewer queries say nothing, whatever their standard errors are.
 LEAST_QUERIES = 30
-REASON = "The least effect that would be worth the name. The error is over queries, draws and wordings."
+REASON = "The least effect that would be worth the name. The error is over queries and draws, and wordings if several."
 # The guesses that each claim is judged on.
 NEEDS = {
     "a": ("none", "shuffled", "embedding"),
@@ -198,7 +198,7 @@ _CLAIMS: dict[str, tuple[Callable[[Study], tuple[Check, ...]], dict[str, str]]] 
     "displaced": (
         _displaces,
         {
-            "holds": "With the guess of another pair the model's answers lose what they had without one.",
+            "holds": "With the guess of another pair the model's answers lose a part of what they had without one.",
             "does-not-hold": "With the guess of another pair the model's answers keep what they had without one.",
             "undecided": "Nothing is decided: too little is known without a guess, or the numbers allow a loss and "
             "none.",

@@ -16,7 +16,7 @@ from .language_models import answer_table, wording_table
     paper="initial-guess",
     whose="control",
     where="A control of ours on the section on language models",
-    title="A wrong guess destroys what Qwen2.5-Coder-1.5B knows without one",
+    title="A wrong guess destroys a part of what Qwen2.5-Coder-1.5B knows without one",
     statement="""
         With the guess of another pair in the prompt, a language model's answers lose correlation with the label that
         they have without a guess. Judged for Qwen2.5-Coder-1.5B-Instruct, quantised to four bits, with ten
@@ -53,18 +53,11 @@ def guess_displaces(lab: Lab) -> Evidence:
     )
     words = [f"{data}: {judged.reason}" for data, judged in found.items()]
     words += _choices(numbers)
-    for name, theirs in {
-        **{name: each for name, each in run.numbers.items() if name != LARGER},
-        NAME: _small(),
-    }.items():
-        words += [f"{name}, {data}: {judged.reason}" for data, judged in _displaced(theirs).items()]
+    for name, theirs in (*run.numbers.items(), (NAME, the_run().numbers)):
+        if name != LARGER:
+            words += [f"{name}, {data}: {judged.reason}" for data, judged in _displaced(theirs).items()]
     headline = next(check.name for check in checks if check.against != CONTROL)
     return Evidence(checks, (), tables, tuple(words), headline, (run.note,))
-
-
-def _small() -> dict[str, Any]:
-    """The answers of the small model."""
-    return the_run().numbers
 
 
 def _displaced(numbers: dict[str, Any]) -> dict[str, Judged]:

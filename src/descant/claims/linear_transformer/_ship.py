@@ -27,6 +27,7 @@ PLANS = (
     ("1,3", "near", 4),
     *((law, "full", 3) for law in ("1,3", "uniform:5")),
     *((law, "full", 4) for law in ("1,3", "uniform:5", "1,3,5")),
+    *((law, "axial", 4) for law in ("uniform:5", "1,3,5")),
 )
 # The law whose DIAG networks are tried as starts where deep ones ended in a poor minimum.
 NEIGHBOUR = "uniform:5"
